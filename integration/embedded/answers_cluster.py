@@ -78,7 +78,7 @@ async def metadata(
     ask_all = request.topics is None or (request.API_VERSION == 0 and not wanted)
     names = topics.names() if ask_all else wanted
     allowed = TOPIC_OPERATIONS if request.include_topic_authorized_operations else None
-    described = [_topic_metadata(name, topics.partitions(name), cluster, allowed) async for name in paced(names)]
+    described = [_topic_metadata(name, topics, cluster, allowed) async for name in paced(names)]
     if request.allow_auto_topic_creation:
         create(names)
     broker_of = wire.MetadataResponse.MetadataResponseBroker
@@ -91,12 +91,14 @@ async def metadata(
     )
 
 
-def _topic_metadata(name: str, partitions: int | None, cluster: Cluster, allowed: frozenset[int] | None) -> Any:
+def _topic_metadata(name: str, topics: Topics, cluster: Cluster, allowed: frozenset[int] | None) -> Any:
+    partitions = topics.partitions(name)
     topic = wire.MetadataResponse.MetadataResponseTopic
     if partitions is None:
         code = errors.InvalidTopicError.errno if wrong_name(name) else int(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic(error_code=code, name=name, is_internal=False, partitions=[])
     partition = topic.MetadataResponsePartition
+    leaders = [cluster.leader(index, topics.leader(name, index)).id for index in range(partitions)]
     return topic(
         error_code=0,
         name=name,
@@ -105,13 +107,13 @@ def _topic_metadata(name: str, partitions: int | None, cluster: Cluster, allowed
             partition(
                 error_code=0,
                 partition_index=index,
-                leader_id=cluster.leader(index).id,
+                leader_id=leader,
                 leader_epoch=0,
-                replica_nodes=[cluster.leader(index).id],
-                isr_nodes=[cluster.leader(index).id],
+                replica_nodes=[leader],
+                isr_nodes=[leader],
                 offline_replicas=[],
             )
-            for index in range(partitions)
+            for index, leader in enumerate(leaders)
         ],
         authorized_operations=allowed,
     )

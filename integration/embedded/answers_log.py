@@ -50,9 +50,7 @@ def has_null_records(request: Any) -> bool:
 class _Writer:
     """Appends what one Produce request has."""
 
-    def __init__(
-        self, transactional_id: str | None, topics: Topics, transactions: Transactions, leads: Leads
-    ) -> None:
+    def __init__(self, transactional_id: str | None, topics: Topics, transactions: Transactions, leads: Leads) -> None:
         self._transactional_id = transactional_id
         self._leads = leads
         self._topics = topics
@@ -64,7 +62,7 @@ class _Writer:
         log = self._topics.log(name, data.index)
         if code == 0 and log is None:
             code = int(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        if code == 0 and not self._leads(data.index):
+        if code == 0 and not self._leads(name, data.index):
             code = NOT_LEADER_OR_FOLLOWER
         if code == 0 and log is not None:
             try:
@@ -132,7 +130,7 @@ async def _fetched(
     is_committed = request.isolation_level == READ_COMMITTED
     async for (name, index), partition in paced(wanted.items()):
         log = topics.log(name, index)
-        if log is not None and not leads(index):
+        if log is not None and not leads(name, index):
             data = _refused(partition, NOT_LEADER_OR_FOLLOWER, aborted=None)
         else:
             data = _read(log, partition, left, is_committed=is_committed)

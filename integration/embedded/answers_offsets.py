@@ -68,7 +68,7 @@ async def list_offsets(request: Any, topics: Topics, leads: Leads) -> ApiMessage
             one = (
                 Found(INVALID_REQUEST)
                 if is_named_twice
-                else _answer(request, topics.log(name, index), partition, is_led=leads(index))
+                else _answer(request, topics.log(name, index), partition, is_led=leads(name, index))
             )
             answered.append(partition_of(partition_index=index, **one._asdict()))
         found.append(topic_of(name=name, partitions=answered))
@@ -145,7 +145,7 @@ async def delete_records(request: Any, topics: Topics, leads: Leads) -> ApiMessa
     for name, partitions in wanted.items():
         results = []
         async for index, offset in paced(partitions.items()):
-            code, low = _deleted(topics.log(name, index), offset, is_led=leads(index))
+            code, low = _deleted(topics.log(name, index), offset, is_led=leads(name, index))
             results.append(partition_of(partition_index=index, low_watermark=low, error_code=code))
         answered.append(topic_of(name=name, partitions=results))
     return admin.DeleteRecordsResponse(topics=answered)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.integration.embedded.answers_configs import shown_configs
-from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topic_configs import INVALID_CONFIG, canonical, wrong_config
 from rebalance_check.integration.embedded.topic_names import collision, wrong_name
@@ -28,6 +27,10 @@ TOPIC_EXISTS: Final[int] = errors.TopicAlreadyExistsError.errno
 
 MISSING: Final = "This server does not host this topic-partition."
 REPEATED: Final = "Duplicate topic name."
+ONE_REPLICA: Final = "At most 1 replica of a partition is kept here."
+
+Nodes = Collection[int]
+"""The ids of the nodes that there are."""
 
 
 class Refusal(NamedTuple):
@@ -40,13 +43,15 @@ class Refusal(NamedTuple):
 # ------------------------------------------------------------------------------------------------ CreateTopics
 
 
-async def create_topics(request: Any, topics: Topics) -> ApiMessage:
+async def create_topics(request: Any, topics: Topics, nodes: Nodes) -> ApiMessage:
     """Create each topic, or say why not; with ``validate_only`` only say. One that is named twice is not."""
     named = Counter([topic.name async for topic in paced(request.topics)])
     results = []
     async for topic in paced({topic.name: topic for topic in request.topics}.values()):
         is_named_twice = named[topic.name] > 1
-        refused = Refusal(int(Error.INVALID_REQUEST), REPEATED) if is_named_twice else _creation_refusal(topics, topic)
+        refused = (
+            Refusal(int(Error.INVALID_REQUEST), REPEATED) if is_named_twice else _creation_refusal(topics, topic, nodes)
+        )
         results.append(_refused_topic(topic.name, refused) if refused else _created(request, topics, topic))
     return admin.CreateTopicsResponse(topics=results)
 
@@ -62,7 +67,7 @@ def create_missing(names: Sequence[str], topics: Topics, partitions: int) -> Non
 def _created(request: Any, topics: Topics, topic: Any) -> Any:
     partitions, configs = _wanted_partitions(topic), _wanted_configs(topic)
     if not request.validate_only:
-        topics.create(topic.name, partitions, configs)
+        topics.create(topic.name, partitions, configs, _assigned_leaders(topic))
     result = admin.CreateTopicsResponse.CreatableTopicResult
     shown = [
         result.CreatableTopicConfigs(
@@ -91,15 +96,15 @@ def _wanted_configs(topic: Any) -> dict[str, str]:
     return {each.name: canonical(each.name, each.value) for each in topic.configs}
 
 
-def _creation_refusal(topics: Topics, topic: Any) -> Refusal | None:
+def _creation_refusal(topics: Topics, topic: Any, nodes: Nodes) -> Refusal | None:
     """The first of Kafka's checks that a topic does not pass (``ReplicationControlManager.createTopics``)."""
-    checks: Sequence[Callable[[Topics, Any], Refusal | None]] = (
+    checks: Sequence[Callable[[Topics, Any, Nodes], Refusal | None]] = (
         _name_refusal, _assignment_refusal, _number_refusal, _config_refusal
     )  # fmt: skip
-    return next((refused for check in checks if (refused := check(topics, topic)) is not None), None)
+    return next((refused for check in checks if (refused := check(topics, topic, nodes)) is not None), None)
 
 
-def _name_refusal(topics: Topics, topic: Any) -> Refusal | None:
+def _name_refusal(topics: Topics, topic: Any, _: Nodes) -> Refusal | None:
     if why := wrong_name(topic.name):
         return Refusal(INVALID_TOPIC, why)
     if topics.partitions(topic.name) is not None:
@@ -109,7 +114,7 @@ def _name_refusal(topics: Topics, topic: Any) -> Refusal | None:
     return None
 
 
-def _assignment_refusal(_: Topics, topic: Any) -> Refusal | None:
+def _assignment_refusal(_: Topics, topic: Any, nodes: Nodes) -> Refusal | None:
     if not topic.assignments:
         return None
     if topic.num_partitions != BROKER_DEFAULT:
@@ -121,23 +126,31 @@ def _assignment_refusal(_: Topics, topic: Any) -> Refusal | None:
     indexes = sorted(each.partition_index for each in topic.assignments)
     if indexes != list(range(len(indexes))):
         return Refusal(INVALID_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
-    return next((r for each in topic.assignments if (r := _replicas_refusal(each.broker_ids)) is not None), None)
+    return next((r for each in topic.assignments if (r := _replicas_refusal(each.broker_ids, nodes)) is not None), None)
 
 
-def _replicas_refusal(brokers: Sequence[int]) -> Refusal | None:
-    """Replicas of a partition as a request assigns them by hand: here there is one broker."""
+def _replicas_refusal(brokers: Sequence[int], nodes: Nodes) -> Refusal | None:
+    """Replicas of a partition as a request assigns them by hand."""
     start = "The manual partition assignment includes"
     if not brokers:
         return Refusal(INVALID_ASSIGNMENT, f"{start} an empty replica list.")
-    unknown = next((each for each in brokers if each != FIRST_NODE_ID), None)
+    unknown = next((each for each in brokers if each not in nodes), None)
     if unknown is not None:
         return Refusal(INVALID_ASSIGNMENT, f"{start} broker {unknown}, but no such broker is registered.")
-    return (
-        Refusal(INVALID_ASSIGNMENT, f"{start} the broker {FIRST_NODE_ID} more than once.") if len(brokers) > 1 else None
-    )
+    repeated = next((each for each, times in Counter(brokers).items() if times > 1), None)
+    if repeated is not None:
+        return Refusal(INVALID_ASSIGNMENT, f"{start} the broker {repeated} more than once.")
+    return Refusal(INVALID_ASSIGNMENT, ONE_REPLICA) if len(brokers) > 1 else None
 
 
-def _number_refusal(topics: Topics, topic: Any) -> Refusal | None:
+def _assigned_leaders(topic: Any) -> list[int]:
+    """The nodes of a topic's partitions, in their order, as a request assigns them by hand; empty where it does not."""
+    assigned = topic.assignments or []
+    ordered = sorted(assigned, key=lambda each: getattr(each, "partition_index", 0))
+    return [each.broker_ids[0] for each in ordered]
+
+
+def _number_refusal(topics: Topics, topic: Any, nodes: Nodes) -> Refusal | None:
     partitions, replicas = _wanted_partitions(topic), topic.replication_factor
     if replicas == 0 or replicas < BROKER_DEFAULT:
         why = "Replication factor must be larger than 0, or -1 to use the default value."
@@ -148,12 +161,12 @@ def _number_refusal(topics: Topics, topic: Any) -> Refusal | None:
         why = f"At most {MAX_TOPICS} topics with {MAX_PARTITIONS} partitions each are kept here."
         return Refusal(INVALID_PARTITIONS, why)
     if replicas > 1:
-        why = f"Unable to replicate the partition {replicas} time(s): only 1 broker(s) are registered."
-        return Refusal(INVALID_REPLICATION_FACTOR, why)
+        why = f"Unable to replicate the partition {replicas} time(s): only {len(nodes)} broker(s) are registered."
+        return Refusal(INVALID_REPLICATION_FACTOR, ONE_REPLICA if replicas <= len(nodes) else why)
     return None
 
 
-def _config_refusal(_: Topics, topic: Any) -> Refusal | None:
+def _config_refusal(_: Topics, topic: Any, __: Nodes) -> Refusal | None:
     null = next((each.name for each in topic.configs if each.value is None), None)
     if null is not None:
         return Refusal(INVALID_CONFIG, f"Null value not supported for topic configs: {null}")
@@ -186,22 +199,24 @@ async def delete_topics(request: Any, topics: Topics, forget: Callable[[str], No
 # ------------------------------------------------------------------------------------------------ CreatePartitions
 
 
-async def create_partitions(request: Any, topics: Topics) -> ApiMessage:
+async def create_partitions(request: Any, topics: Topics, nodes: Nodes) -> ApiMessage:
     """Add partitions to each topic, or say why not; with ``validate_only`` only say."""
     result = admin.CreatePartitionsResponse.CreatePartitionsTopicResult
     named = Counter([topic.name async for topic in paced(request.topics)])
     results = []
     async for topic in paced({topic.name: topic for topic in request.topics}.values()):
         is_named_twice = named[topic.name] > 1
-        refused = Refusal(int(Error.INVALID_REQUEST), REPEATED) if is_named_twice else _growth_refusal(topics, topic)
+        refused = (
+            Refusal(int(Error.INVALID_REQUEST), REPEATED) if is_named_twice else _growth_refusal(topics, topic, nodes)
+        )
         if refused is None and not request.validate_only:
-            topics.grow(topic.name, topic.count)
+            topics.grow(topic.name, topic.count, _assigned_leaders(topic))
         code, message = refused or (0, None)
         results.append(result(name=topic.name, error_code=code, error_message=message))
     return admin.CreatePartitionsResponse(results=results)
 
 
-def _growth_refusal(topics: Topics, topic: Any) -> Refusal | None:
+def _growth_refusal(topics: Topics, topic: Any, nodes: Nodes) -> Refusal | None:
     now = topics.partitions(topic.name)
     if now is None:
         return Refusal(int(Error.UNKNOWN_TOPIC_OR_PARTITION), None)
@@ -219,4 +234,4 @@ def _growth_refusal(topics: Topics, topic: Any) -> Refusal | None:
         named = len(topic.assignments)
         why = f"Attempted to add {added} additional partition(s), but only {named} assignment(s) were specified."
         return Refusal(INVALID_ASSIGNMENT, why)
-    return next((r for each in topic.assignments if (r := _replicas_refusal(each.broker_ids)) is not None), None)
+    return next((r for each in topic.assignments if (r := _replicas_refusal(each.broker_ids, nodes)) is not None), None)

@@ -21,7 +21,7 @@ from rebalance_check.integration.embedded import (
     answers_topics,
     answers_transactions,
 )
-from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID, single
+from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID, Leads, single
 from rebalance_check.integration.embedded.coordinators import Coordinators
 from rebalance_check.integration.embedded.groups import Groups, shapes_of
 from rebalance_check.integration.embedded.listening import Where
@@ -110,29 +110,30 @@ class WireBroker:
             return await _apart(is_long, lambda: replies_to_wire(answered, shapes_of(request, self.topics)))
         name = api_name(request)
         if name == "Fetch":
-            return await answers_log.fetch(request, self.topics, where.leads)
+            return await answers_log.fetch(request, self.topics, self._leads(where))
         if name == "Produce":
             if answers_log.has_null_records(request):
                 return Silence.HANG_UP  # Kafka never answers, and reads nothing more from the connection
-            response = await answers_log.produce(request, self.topics, self.transactions, where.leads)
+            response = await answers_log.produce(request, self.topics, self.transactions, self._leads(where))
             return response if request.acks != 0 else Silence.NO_REPLY
         return await self._plain_answers(where)[name](request)
 
     def _plain_answers(self, where: Where) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:
         cluster, settings = where.cluster, self._settings(where.node)
         coordinators, topics, transactions = self.coordinators, self.topics, self.transactions
+        leads, nodes = self._leads(where), frozenset(node.id for node in cluster.nodes)
         return {
             "ApiVersions": answers_cluster.served_versions,
             "Metadata": lambda request: answers_cluster.metadata(request, topics, cluster, self._create_missing),
             "DescribeCluster": lambda request: answers_cluster.describe_cluster(request, cluster),
             "FindCoordinator": lambda request: answers_cluster.find_coordinator(request, cluster),
-            "CreateTopics": lambda request: answers_topics.create_topics(request, topics),
-            "CreatePartitions": lambda request: answers_topics.create_partitions(request, topics),
+            "CreateTopics": lambda request: answers_topics.create_topics(request, topics, nodes),
+            "CreatePartitions": lambda request: answers_topics.create_partitions(request, topics, nodes),
             "DeleteTopics": lambda request: answers_topics.delete_topics(request, topics, coordinators.forget_topic),
             "DescribeConfigs": lambda request: answers_configs.describe_configs(request, topics, settings),
             "IncrementalAlterConfigs": lambda request: answers_configs.alter_configs(request, topics),
-            "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics, where.leads),
-            "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics, where.leads),
+            "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics, leads),
+            "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics, leads),
             "InitProducerId": lambda request: answers_transactions.init_producer_id(request, transactions),
             "AddPartitionsToTxn": lambda request: answers_transactions.add_partitions(request, transactions, topics),
             "AddOffsetsToTxn": lambda request: answers_transactions.add_offsets(request, transactions),
@@ -141,6 +142,10 @@ class WireBroker:
             "ListGroups": lambda request: answers_admin.list_groups(request, coordinators.list_groups),
             "DeleteGroups": lambda request: answers_admin.delete_groups(request, coordinators.delete),
         }
+
+    def _leads(self, where: Where) -> Leads:
+        """Whether the node where a request arrived leads a partition."""
+        return lambda name, index: where.cluster.leader(index, self.topics.leader(name, index)).id == where.node
 
     def _settings(self, node: int) -> Mapping[str, str]:
         """What DescribeConfigs shows of a node."""

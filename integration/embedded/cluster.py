@@ -16,8 +16,8 @@ FIRST_NODE_ID: Final = 1
 NOT_LEADER_OR_FOLLOWER: Final[int] = errors.NotLeaderForPartitionError.errno
 """What a node answers of a partition that another one leads."""
 
-Leads = Callable[[int], bool]
-"""Whether a node leads the partition of this number."""
+Leads = Callable[[str, int], bool]
+"""Whether a node leads the partition of this topic and number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,11 @@ class Cluster:
         wanted = self.coordinator_id(group)
         return next(node for node in self.nodes if node.id == wanted)
 
-    def leader(self, partition: int) -> Node:
-        """The node that leads a partition of this number, of whichever topic."""
-        return self.nodes[partition % len(self.nodes)]
+    def leader(self, partition: int, assigned: int | None = None) -> Node:
+        """The node that leads a partition of this number: the one that it was ``assigned`` to by hand, or the next in
+        turn."""
+        in_turn = self.nodes[partition % len(self.nodes)]
+        return next((node for node in self.nodes if node.id == assigned), in_turn)
 
     def reached_at(self, host: str) -> Cluster:
         """The same nodes as a client sees them who reached one of them at this host."""

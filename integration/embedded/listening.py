@@ -21,10 +21,6 @@ class Where(NamedTuple):
     node: int
     cluster: Cluster
 
-    def leads(self, partition: int) -> bool:
-        """Whether this node leads the partition of this number, of whichever topic."""
-        return self.cluster.leader(partition).id == self.node
-
 
 AnswerAt = Callable[[bytes, str, Where], Awaitable[bytes | None]]
 """As `exchange.connection.Answer`, with the place where the frame arrived."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from rebalance_check.integration.embedded.partition_log import PartitionLog
 from rebalance_check.model.vocabulary.ids import partition
@@ -16,25 +16,33 @@ class Topics:
         self._on_change = on_change
         self._logs: dict[str, list[PartitionLog]] = {}
         self._configs: dict[str, dict[str, str]] = {}
+        self._leaders: dict[tuple[str, int], int] = {}
         self._appended = asyncio.Event()
 
-    def create(self, name: str, partitions: int, configs: Mapping[str, str] | None = None) -> None:
-        """Create a topic; ``configs`` by Kafka's names. ``KeyError`` when it exists."""
+    def create(
+        self, name: str, partitions: int, configs: Mapping[str, str] | None = None, leaders: Sequence[int] = ()
+    ) -> None:
+        """Create a topic; ``configs`` by Kafka's names, ``leaders`` are the nodes of its partitions, empty for any.
+        ``KeyError`` when it exists."""
         if name in self._logs:
             raise KeyError(name)
         self._logs[name] = [PartitionLog() for _ in range(partitions)]
         self._configs[name] = dict(configs or {})
+        self._leaders.update(((name, index), node) for index, node in enumerate(leaders))
         self._on_change()
 
     def delete(self, name: str) -> None:
         """Delete a topic; ``KeyError`` when it does not exist. A Fetch that waits for its records goes on."""
         del self._logs[name], self._configs[name]
+        self._leaders = {of: node for of, node in self._leaders.items() if of[0] != name}
         self.wake()
         self._on_change()
 
-    def grow(self, name: str, partitions: int) -> None:
-        """Add partitions until the topic has so many; ``KeyError`` when it does not exist."""
+    def grow(self, name: str, partitions: int, leaders: Sequence[int] = ()) -> None:
+        """Add partitions until the topic has so many, on these nodes, empty for any; ``KeyError`` when it does not
+        exist."""
         logs = self._logs[name]
+        self._leaders.update(((name, index), node) for index, node in enumerate(leaders, len(logs)))
         logs += [PartitionLog() for _ in range(partitions - len(logs))]
         self._on_change()
 
@@ -72,6 +80,10 @@ class Topics:
         """The log of a partition; None when it does not exist."""
         logs = self._logs.get(name, [])
         return logs[index] if 0 <= index < len(logs) else None
+
+    def leader(self, name: str, index: int) -> int | None:
+        """The node that a partition was assigned to by hand; None when any may lead it."""
+        return self._leaders.get((name, index))
 
     def wake(self) -> None:
         """Records were appended: whatever waits for them goes on."""

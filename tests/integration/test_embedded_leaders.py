@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ pytest.importorskip("kafka", reason="the embedded broker needs the extra 'broker
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition
 from rebalance_check.integration.wire.call import Connection
-from rebalance_check.integration.wire.kafka_python import admin, consumer, errors, producer
+from rebalance_check.integration.wire.kafka_python import admin, consumer, errors, metadata, producer
 from tests.integration.brokers.repeated_values import batch
 
 
@@ -71,3 +71,30 @@ def test_a_producer_and_a_consumer_find_the_leader_of_each_partition(broker: Emb
     reader.assign([TopicPartition("t", index) for index in range(4)])
     assert sorted(next(reader).partition for _ in range(4)) == [0, 1, 2, 3]
     reader.close()
+
+
+def assigned(*nodes: Sequence[int]) -> Any:
+    """A topic "u" whose partitions a request assigns to these nodes."""
+    topic = admin.CreateTopicsRequest.CreatableTopic
+    by_hand = [topic.CreatableReplicaAssignment(partition_index=at, broker_ids=[*ids]) for at, ids in enumerate(nodes)]
+    return topic(name="u", num_partitions=-1, replication_factor=-1, assignments=by_hand, configs=[])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        (([2], [2], [1]), None),
+        (([2], [4]), "The manual partition assignment includes broker 4, but no such broker is registered."),
+        (([2, 2],), "The manual partition assignment includes the broker 2 more than once."),
+        (([2, 1],), "At most 1 replica of a partition is kept here."),
+    ],
+)
+def test_a_topic_is_assigned_to_nodes_by_hand(
+    broker: EmbeddedBroker, nodes: tuple[list[int], ...], message: str | None
+) -> None:
+    create = admin.CreateTopicsRequest(topics=[assigned(*nodes)], timeout_ms=1_000, validate_only=False)
+    look = metadata.MetadataRequest(topics=[metadata.MetadataRequest.MetadataRequestTopic(name="u")])
+    with Connection(broker.bootstrap) as connection:
+        assert connection.call(create, 5).topics[0].error_message == message
+        leaders = [each.leader_id for each in connection.call(look, 5).topics[0].partitions]
+    assert leaders == ([node for (node,) in nodes] if message is None else [])
