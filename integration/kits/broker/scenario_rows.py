@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from importlib.resources import files
 from typing import Final, cast
 
 from rebalance_check.impl.scenarios import COORDINATOR_LANGUAGE, Scenario, ScenarioLine, ScenarioRunner, scenarios_in
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
+from rebalance_check.integration.exchange.proxy import RecordingProxy
 from rebalance_check.integration.kits.broker.socket_coordinator import SocketCoordinator
 from rebalance_check.integration.kits.broker.target import Target, is_there
 from rebalance_check.integration.kits.broker.topics import ensure_topic
@@ -18,6 +22,7 @@ from rebalance_check.integration.wire.kafka_python import errors
 from rebalance_check.integration.wire.served import lacking
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
+from rebalance_check.properties.history import HistoryWriter
 from rebalance_check.properties.verdict import Outcome
 
 SECTION: Final = "scenarios"
@@ -92,12 +97,14 @@ def _row(target: Target, scenario: Scenario, topic: str) -> KitRow:
     if reason := lacking(target.broker.served, dict.fromkeys(filter(None, map(_api, scenario.lines)))):
         return KitRow(section=SECTION, claim=scenario.title, outcome=Outcome.UNTESTED, detail=reason)
     outcome, detail = _outcome(target, scenario, topic)
+    history = _recorded_again(target, scenario, topic) if outcome is Outcome.VIOLATED else ""
     return KitRow(
         section=SECTION,
         claim=scenario.title,
         outcome=outcome,
         checked=len(scenario.lines),
         detail=detail,
+        history=history,
         command=target.reproduces.part("scenarios") if detail else "",
     )
 
@@ -113,6 +120,21 @@ def _outcome(target: Target, scenario: Scenario, topic: str) -> tuple[Outcome, s
         return Outcome.UNDECIDED, f"the broker is gone: {reason}"
     detail = first_difference(scenario.expected(), seen)
     return (Outcome.VIOLATED if detail else Outcome.HELD), detail
+
+
+def _recorded_again(target: Target, scenario: Scenario, topic: str) -> str:
+    """Play a scenario once more, behind a proxy that writes what crosses the wire; the file, "" where nothing did."""
+    path = target.out / f"scenario-{re.sub(r'[^a-z0-9]+', '-', scenario.title.lower()).strip('-')}.jsonl"
+    with (
+        HistoryWriter(path) as write,
+        suppress(RebalanceCheckError, OSError, errors.KafkaError),
+        RecordingProxy(target.broker.bootstrap, listener=write) as proxy,
+    ):
+        front = replace(target.broker, bootstrap=proxy.bootstrap_for("scenario"))
+        play(replace(target, broker=front), scenario, topic)
+    if write.count == 0:
+        path.unlink()
+    return str(path) if write.count else ""
 
 
 def _api(line: ScenarioLine) -> str:

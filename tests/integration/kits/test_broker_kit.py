@@ -15,7 +15,9 @@ from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.kits.broker.scenario_rows import first_difference, replies_in, socket_scenarios
 from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.wire_events import ReplyObserved
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.history import read_history
 from rebalance_check.properties.verdict import Outcome
 from tests.integration.broker_kit import conform, outcomes, violated
 
@@ -50,6 +52,9 @@ def test_a_broker_that_errs_is_reported__row_by_row__and_the_run_goes_on(tmp_pat
     assert report.exit_code is ExitCode.SAFETY
     assert path_at(found["Heartbeat"].command).actions
     assert "GROUP_ID_NOT_FOUND" in found["a Heartbeat in Stable succeeds"].detail
+    events = read_history(found["a Heartbeat in Stable succeeds"].history)
+    replies = [event for event in events if isinstance(event, ReplyObserved) and event.api == "Heartbeat"]
+    assert {event.error for event in replies} == {"GROUP_ID_NOT_FOUND"}
     assert "JoinGroup" not in found
     assert "a follower's SyncGroup waits for the leader's" not in found
 
