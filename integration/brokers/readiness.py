@@ -61,10 +61,11 @@ def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
             found = broker.call(metadata.FindCoordinatorRequest(key=PROBE_GROUP, key_type=0), 2)
             if found.error_code:
                 return f"FindCoordinator answers {_name(found.error_code)}"
-            if not coordinates:
-                return None
+        if not coordinates:
+            return None
+        with Connection(f"{found.host}:{found.port}", timeout_s=5.0) as coordinator:
             beat = consumer.HeartbeatRequest(group_id=PROBE_GROUP, generation_id=0, member_id="nobody")
-            code = broker.call(beat, 3).error_code
+            code = coordinator.call(beat, 3).error_code
             return f"Heartbeat answers {_name(code)}" if code in COORDINATES_NOT_YET else None
     except (OSError, errors.KafkaError) as error:
         return str(error) or type(error).__name__

@@ -18,6 +18,7 @@ from rebalance_check.impl.conformance.subject import ConformanceSubject
 from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.conformance.real_timers import RealTimeTransport
 from rebalance_check.integration.conformance.socket import SocketTransport
+from rebalance_check.integration.exchange.nodes import require_one_node
 from rebalance_check.integration.virtual import VirtualSubject, VirtualTransport
 from rebalance_check.integration.wire.kafka_python import errors
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -107,6 +108,8 @@ def replay(
     workers = GROUPS_AT_ONCE_WITH_TIMERS if real_timers else GROUPS_AT_ONCE
     if broker.virtual is not None:
         workers = 1  # its process serves one thread, and nothing there is waited for
+    else:
+        require_one_node(broker.bootstrap)
     with ThreadPoolExecutor(workers, thread_name_prefix="replay") as pool:
         replayed = tuple(pool.map(one, enumerate(schedules)))
     return ReplayResult(broker.name, replayed, time.monotonic() - started)

@@ -95,3 +95,16 @@ def nodes_of(bootstrap: str) -> dict[int, Address]:
     if not brokers:
         raise RebalanceCheckError(f"the broker at {bootstrap} names no node in its Metadata reply: wait until it is up")
     return {broker.node_id: Address(broker.host, broker.port) for broker in brokers}
+
+
+def require_one_node(bootstrap: str) -> None:
+    """Check that one node coordinates every group, as those who speak for many groups at one address need it.
+
+    Raises: RebalanceCheckError for a broker with several nodes, and when no broker answers.
+    """
+    count = len(nodes_of(bootstrap))
+    if count > 1:
+        raise RebalanceCheckError(
+            f"the broker at {bootstrap} has {count} nodes, and each coordinates its share of the groups: try a broker "
+            "with one node, or run clients on this one (conform client, live)"
+        )

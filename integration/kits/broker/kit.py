@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.exchange.nodes import require_one_node
 from rebalance_check.integration.kits.broker.live_rows import live_rows
 from rebalance_check.integration.kits.broker.request_rows import request_rows
 from rebalance_check.integration.kits.broker.scenario_rows import scenario_rows
@@ -56,9 +57,11 @@ class BrokerKit:
     def report(self) -> KitReport:
         """Run the parts, and report what they show.
 
-        Raises: OSError, RebalanceCheckError or a protocol error of kafka-python when the broker answers nothing at all.
+        Raises: RebalanceCheckError for a broker with several nodes; OSError, RebalanceCheckError or a protocol error of
+        kafka-python when the broker answers nothing at all.
         """
         began = time.monotonic()
+        require_one_node(self.broker.bootstrap)
         ranges = served_ranges(self.broker.bootstrap)
         probed = probe_versions(self.broker.bootstrap, ranges)
         self.out.mkdir(parents=True, exist_ok=True)

@@ -91,6 +91,18 @@ def test_an_absent_broker_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> No
     assert "does not coordinate groups" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [("conform", "broker"), ("replay", "--schedules", "1", "--broker")])
+def test_a_broker_whose_nodes_share_the_groups_is_not_accused(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with EmbeddedBroker(nodes=3) as started:
+        code = run([*command, started.bootstrap.split(",")[0]])
+
+    assert code == ExitCode.USAGE
+    assert "has 3 nodes, and each coordinates its share of the groups" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("expected", "replies"),
     [("", 0), ("waits", 0), ("NONE A", 1), ("waits; b: generation 2, leader b", 1), ("NONE; b: NONE B", 2)],
