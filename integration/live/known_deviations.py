@@ -12,6 +12,7 @@ from typing import Final
 
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.integration.live.stuck_leaders import stuck_leaders
+from rebalance_check.integration.live.withheld_partitions import are_withheld
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
@@ -68,6 +69,15 @@ def without_stuck_leaders(events: Sequence[Event], members: frozenset[str]) -> I
         if isinstance(event, HealEnded) and event.missing and len(event.pending) == len(event.missing):
             stuck = stuck_leaders(events, at) & members
             forgiven |= set(event.pending) if stuck.issuperset(event.missing) else set()
+    return _less_pending(events, forgiven)
+
+
+def without_withheld_partitions(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
+    """The history as if no heal had found partitions without an owner, where these members had lost all of them."""
+    forgiven: set[str] = set()
+    for at, event in enumerate(events):
+        if isinstance(event, HealEnded) and not event.missing and are_withheld(events, at, members):
+            forgiven |= set(event.pending)
     return _less_pending(events, forgiven)
 
 
@@ -129,6 +139,14 @@ KNOWN: Final = (
         "in its join for ever: having computed the assignment, it no longer finds that it needs to join, so no later "
         "poll takes up the result",
         without_stuck_leaders,
+    ),
+    KnownDeviation(
+        ClientName.KAFKA_PYTHON,
+        "rebalance_completes",
+        frozenset({"3.0.12"}),
+        "a cooperative member claims the partitions that it has lost: the leader withholds them until it revokes them, "
+        "which it never does, and they have no owner",
+        without_withheld_partitions,
     ),
 )
 

@@ -27,6 +27,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsLost,
     PartitionsRevoked,
     RunEnded,
+    TopicsDescribed,
 )
 from rebalance_check.properties.verdict import Outcome
 
@@ -242,3 +243,47 @@ def test_a_stuck_leader_excuses_no_heal_before_it_led() -> None:
     first, *rest = stuck_leader(pending=(second,))
     assert broken(numbered(first, *rest)) == []
     assert "rebalance_completes" in broken(numbered(first, early, *rest[:-1], end(ABSENT, second)))
+
+
+UNOWNED = "at heal 1, 1 of 2 partitions are assigned, 1 times in all"
+
+
+def withheld_partition(
+    client: str = KAFKA_PYTHON, *, protocol: str = "cooperative", owned: str = "t-1", reassigned: bool = False
+) -> list[Event]:
+    """m0 lost t-0, and m1 owns one partition when the heal ends; with ``reassigned`` t-0 was m1's in between."""
+    both = [replace(started(name, client), protocol=protocol) for name in ("m0", "m1")]
+    later = [of(PartitionsAssigned, "m1", 2, partitions=("t-0",))] if reassigned else []
+    return numbered(
+        TopicsDescribed(partitions=("t-0", "t-1"), group="", source="", seq=0),
+        *both,
+        of(PartitionsAssigned, "m0", 1, partitions=("t-0",)),
+        of(PartitionsLost, "m0", -1, partitions=("t-0",)),
+        *later,
+        of(AssignmentCompleted, "m0", 3, owned=()),
+        of(AssignmentCompleted, "m1", 3, owned=(owned,)),
+        HealEnded(pending=(UNOWNED,), missing=(), group="", source="", seq=0),
+        end(UNOWNED),
+    )
+
+
+def test_a_partition_that_kafka_python_lost_may_be_withheld_for_ever() -> None:
+    assert {client: "rebalance_completes" in broken(withheld_partition(client)) for client in ClientName} == {
+        KAFKA_PYTHON: False,
+        LIBRDKAFKA: True,
+        AIOKAFKA: True,
+        OURS: True,
+    }
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        withheld_partition(protocol="eager"),
+        withheld_partition(owned="t-0"),
+        withheld_partition(reassigned=True),
+    ],
+    ids=["an eager group withholds nothing", "nobody lost what has no owner", "it was handed out since"],
+)
+def test_a_partition_without_an_owner_is_excused_in_no_other_case(history: list[Event]) -> None:
+    assert "rebalance_completes" in broken(history)
