@@ -105,15 +105,15 @@ def run(arguments: Sequence[str]) -> int:
         return _misused(fault, as_json)
     except RebalanceCheckError as fault:
         return _fail(str(fault), ExitCode.USAGE, as_json)
-    except (click.Abort, KeyboardInterrupt):
-        return _fail(_ended("SIGINT", arguments), ExitCode.INTERRUPTED, as_json)
+    except (click.Abort, KeyboardInterrupt) as end:
+        return _fail(_ended("SIGINT", end), ExitCode.INTERRUPTED, as_json)
     except SystemExit as end:  # of `orderly_end`
         code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
         if code < _SIGNALLED:  # of Click, where the reader of a pipe ended
             return _fail(
                 "the output is not read to its end: have a program that does so take it", ExitCode.USAGE, False
             )
-        return _fail(_ended(_signal_of(code), arguments), code, as_json)
+        return _fail(_ended(_signal_of(code), end), code, as_json)
     except MemoryError:
         return _fail("the memory ran out before there was a verdict: ask for less, or give it more memory",
                      ExitCode.UNDECIDED, as_json)  # fmt: skip
@@ -150,11 +150,11 @@ _SIGNALLED: Final = 128
 """Exit codes from here on say which signal ended a command."""
 
 
-def _ended(by: str, arguments: Sequence[str]) -> str:
-    """What is said when a signal ended a command; a campaign that keeps its runs can be resumed."""
-    said = f"ended by {by}; what is finished is kept"
-    is_kept = "fuzz" in arguments and any(each.partition("=")[0] == "--out" for each in arguments)
-    return f"{said}, and the same command goes on with the rest" if is_kept else said
+def _ended(by: str, end: BaseException) -> str:
+    """What is said when a signal ended a command: also what the command had noted for that case. Click raises its own
+    exception in place of the interrupt."""
+    noted = [note for each in (end, end.__cause__) for note in getattr(each, "__notes__", ())]
+    return ", and ".join([f"ended by {by}; what is finished is kept", *noted])
 
 
 def _signal_of(code: int) -> str:

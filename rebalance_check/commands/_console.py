@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome, names_by_reason
@@ -33,6 +34,16 @@ def json_option(command: F) -> F:
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON object on standard output; all else on standard error."
     )(command)
+
+
+@contextmanager
+def said_at_interruption(hint: str) -> Iterator[None]:
+    """Where a signal ends the block, the command line says ``hint``, too: a note on the exception carries it."""
+    try:
+        yield
+    except INTERRUPTIONS as end:
+        end.add_note(hint)
+        raise
 
 
 def html_option(what: str) -> Callable[[F], F]:

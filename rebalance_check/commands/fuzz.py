@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ from click.core import ParameterSource
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
+from rebalance_check.commands._console import (
+    Console,
+    html_option,
+    json_option,
+    said_at_interruption,
+    show_untested,
+    verdict_line,
+)
 from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
 from rebalance_check.commands._fuzz_own import subject_option
@@ -156,7 +164,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     campaign = campaign_on(subject, broker, seeds, options, claims)
     options, header, simulate = campaign.options, campaign.header, campaign.simulate
     console.say(visible(header))
-    with console.progress() as advance:
+    resumable = said_at_interruption("the same command goes on with the rest") if out is not None else nullcontext()
+    with resumable, console.progress() as advance:
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
             subject=campaign.subject, master=master, workers=workers, require_tested=claims.require_tested,
