@@ -93,6 +93,16 @@ class Group:
         process.stdin.close()
         assert process.wait(ENDED_S) == 0, self.said()
 
+    def begin_with_a_kill(self, command: list[str], *more: str) -> None:
+        """Three join, m1 is killed, and comes back."""
+        for member in ("m0", "m1", "m2"):
+            self.start(member, command, *more)
+        self.settle()
+        self.kill("m1")
+        self.settle()
+        self.start("m1", command, *more)
+        self.settle()
+
     def end(self) -> None:
         """Stop all."""
         for member in sorted(self.running):

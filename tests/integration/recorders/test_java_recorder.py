@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,11 +24,9 @@ from rebalance_check import (
     judge,
     read_history,
 )
-from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.jvm import compiled_once, java_tool
 from rebalance_check.integration.oracle.release import CLIENT_JARS
-from tests.integration.recorders.applications import Group, group_on
+from tests.integration.recorders.applications import Group
 
 pytestmark = pytest.mark.oracle
 
@@ -47,12 +45,6 @@ def java_app(release: str) -> list[str]:
     return [java_tool("java", *JDK), *options, "-cp", f"{classes}:{jars}", "RecordedConsumer"]
 
 
-@pytest.fixture
-def group(broker: EmbeddedBroker, tmp_path: Path) -> Iterator[Group]:
-    with group_on(Broker(broker.bootstrap, "embedded"), tmp_path) as opened:
-        yield opened
-
-
 def events_of(group: Group, member: str) -> list[Event]:
     return list(read_history(group.folder / f"{member}.jsonl"))
 
@@ -62,13 +54,7 @@ def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     release: str, more: tuple[str, ...], group: Group
 ) -> None:
     command = java_app(release)
-    for member in ("m0", "m1", "m2"):
-        group.start(member, command, *more)
-    group.settle()
-    group.kill("m1")
-    group.settle()
-    group.start("m1", command, *more)
-    group.settle()
+    group.begin_with_a_kill(command, *more)
     group.stop("m0")
     group.kill("m2")
     group.start("m0", command, *more)

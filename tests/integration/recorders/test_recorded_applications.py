@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("kafka", reason="recorded applications need the extra 'brokers'")
 
 from rebalance_check import MemberJoined, MemberLeft, MemberStarted, OffsetCommitted, PartitionsAssigned, read_history
-from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from tests.integration.recorders.applications import Group, group_on, python_app
+from tests.integration.recorders.applications import Group, python_app
 
 TESTED = {
     "no_double_ownership", "generation_monotonicity", "revoked_before_reassigned", "callbacks_alternate",
     "member_id_is_kept", "eager_owns_nothing_while_joining",
 }  # fmt: skip
-
-
-@pytest.fixture
-def group(broker: EmbeddedBroker, tmp_path: Path) -> Iterator[Group]:
-    with group_on(Broker(broker.bootstrap, "embedded"), tmp_path) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(
@@ -36,13 +26,7 @@ def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     library: str, more: tuple[str, ...], group: Group
 ) -> None:
     command = python_app(library)
-    for member in ("m0", "m1", "m2"):
-        group.start(member, command, *more)
-    group.settle()
-    group.kill("m1")
-    group.settle()
-    group.start("m1", command, *more)
-    group.settle()
+    group.begin_with_a_kill(command, *more)
     group.stop("m0")
     group.settle()
     group.start("m0", command, *more)
