@@ -98,7 +98,7 @@ def nodes_of(bootstrap: str) -> dict[int, Address]:
 
 
 def require_one_node(bootstrap: str) -> None:
-    """Check that one node coordinates every group, as those who speak for many groups at one address need it.
+    """Check that one node coordinates every group: who sends requests of many groups to one address needs that.
 
     Raises: RebalanceCheckError for a broker with several nodes, and when no broker answers.
     """

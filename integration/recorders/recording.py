@@ -53,15 +53,15 @@ def _adapter(consumer: Any, config: Mapping[str, Any]) -> tuple[Callable[[Any, O
     """The recording consumer of its library, and what it shows. Only that library is imported."""
     libraries = {cls.__module__.partition(".")[0] for cls in type(consumer).__mro__}
     if "kafka" in libraries:
-        from rebalance_check.integration.recorders import kafka_python  # noqa: PLC0415 - optional
+        from rebalance_check.integration.recorders import kafka_python  # noqa: PLC0415 - one library is enough
 
         return kafka_python.RecordingKafkaConsumer, kafka_python.shown(consumer)
     if "aiokafka" in libraries:
-        from rebalance_check.integration.recorders import aiokafka  # noqa: PLC0415 - optional
+        from rebalance_check.integration.recorders import aiokafka  # noqa: PLC0415 - one library is enough
 
         return aiokafka.RecordingAioKafkaConsumer, aiokafka.shown(consumer)
     if "cimpl" in libraries:
-        from rebalance_check.integration.recorders import librdkafka  # noqa: PLC0415 - optional
+        from rebalance_check.integration.recorders import librdkafka  # noqa: PLC0415 - one library is enough
 
         return librdkafka.RecordingConfluentConsumer, librdkafka.shown(consumer, config)
     raise RebalanceCheckError(

@@ -283,7 +283,7 @@ def test_a_partition_that_kafka_python_lost_may_be_withheld_for_ever() -> None:
         withheld_partition(owned="t-0"),
         withheld_partition(reassigned=True),
     ],
-    ids=["an eager group withholds nothing", "nobody lost what has no owner", "it was handed out since"],
+    ids=["an eager group withholds nothing", "no member lost what has no owner", "it was handed out since"],
 )
 def test_a_partition_without_an_owner_is_excused_in_no_other_case(history: list[Event]) -> None:
     assert "rebalance_completes" in broken(history)

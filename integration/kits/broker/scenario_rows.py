@@ -123,7 +123,7 @@ def _outcome(target: Target, scenario: Scenario, topic: str) -> tuple[Outcome, s
 
 
 def _recorded_again(target: Target, scenario: Scenario, topic: str) -> str:
-    """Play a scenario once more, behind a proxy that writes what crosses the wire; the file, "" where nothing did."""
+    """Run a scenario once more, behind a proxy that writes what crosses the wire; the file, "" where nothing did."""
     path = target.out / f"scenario-{re.sub(r'[^a-z0-9]+', '-', scenario.title.lower()).strip('-')}.jsonl"
     with (
         HistoryWriter(path) as write,

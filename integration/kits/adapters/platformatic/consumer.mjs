@@ -15,6 +15,7 @@ const { values: given } = parseArgs({
   }
 })
 
+// The cause in one line: the kit shows the last lines of a program that ended by itself.
 process.on('uncaughtException', error => {
   console.error(`${error}`)
   process.exit(1)

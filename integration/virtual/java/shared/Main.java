@@ -16,8 +16,8 @@ import java.util.Map;
 /**
  * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 environment, int8 node,
  * int32 number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
- * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the
- * environment.
+ * completes is answered before its own end. What a coordinator threw outside of any request follows, under the number
+ * of the environment.
  */
 public final class Main {
     private static final char REQUEST = 'R';
