@@ -57,6 +57,9 @@ def does_not_join(group: OurGroup, slip: str) -> None:
 
 
 def syncs_never(group: OurGroup, slip: str) -> None:
+    """The second member's rebalance timeout is longer, so the coordinator waits for longer than the claim does."""
+    group.start("p1", rebalance_ms=2 * SHORT_MS)
+    group.settled("p1")
     group.start("p0", slip, rebalance_ms=SHORT_MS)
     group.until(lambda: "UNKNOWN_MEMBER_ID" in group.view.of("p0").errors)
 
