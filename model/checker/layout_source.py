@@ -28,7 +28,7 @@ def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
         elif leaf.kind == "set":
             value = f"sets[{value}]"
         lines.append(f"    dst{target} = {value}")
-    return "\n".join(["def relabel(dst, src, perm, sets):", *lines, ""])
+    return "\n".join(["def relabel(dst: 'State', src: 'State', perm: 'Permutation', sets: 'Sets') -> None:", *lines, ""])
 
 
 def signature_source(cls: type[Layout], sizes: Sizes) -> str:
@@ -37,10 +37,10 @@ def signature_source(cls: type[Layout], sizes: Sizes) -> str:
     Two elements with different signatures are distinguished without trying permutations.
     """
     if SYMMETRIC not in sizes:
-        return "def signature(s, m):\n    return 0\n"
+        return "def signature(s: 'State', m: int) -> int:\n    return 0\n"
     terms = [term for i, leaf in enumerate(own_leaves(cls, sizes)) for term in [own_term(leaf, i)] if term]
     return "\n".join(
-        ["def signature(s, m):", "    return (", *[f"        + {term}" for term in terms or ["0"]], "    )", ""]
+        ["def signature(s: 'State', m: int) -> int:", "    return (", *[f"        + {term}" for term in terms or ["0"]], "    )", ""]
     )
 
 

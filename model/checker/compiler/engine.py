@@ -1,0 +1,58 @@
+"""From LLVM's text to machine code that can be called, by way of llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+
+INLINE_THRESHOLD: Final = 50
+"""How large a function LLVM inlines: more than this compiles longer, and runs hardly faster."""
+
+
+@cache
+def target() -> Any:
+    """This machine, with all that its processor can do."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True,
+        reloc="default", codemodel="jitdefault",
+    )  # fmt: skip
+
+
+def object_code(text: str) -> bytes:
+    """Machine code of a program, optimised for this machine."""
+    machine = target()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(2)
+    tuning.inlining_threshold = INLINE_THRESHOLD
+    tuning.loop_vectorization = tuning.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+class Loaded:
+    """Machine code in memory, for as long as this object lives."""
+
+    def __init__(self, code: bytes) -> None:
+        empty = llvm.parse_assembly("")
+        empty.triple = target().triple
+        self._engine = llvm.create_mcjit_compiler(empty, target())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function or a variable of the program is."""
+        found: int = self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
+        return found
+
+    def fault(self) -> ctypes.c_int32:
+        """The number of the function in which an index or a divisor was wrong, 0 while there is none."""
+        return ctypes.c_int32.from_address(self._engine.get_global_value_address("fault"))
