@@ -22,6 +22,7 @@ from rebalance_check.model.checker.compiler.tree import (
     Address,
     Assign,
     Break,
+    Comparison,
     Constant,
     Continue,
     CopyRecord,
@@ -283,25 +284,31 @@ class FunctionReader(ExpressionReader):
         """A place in memory takes a value; a field that is absent takes none."""
         place = self.value(target)
         if isinstance(place, Absent):
-            self.drop(target, value)
+            self.drop(target, place, value)
             return
         if not isinstance(place, Load):
             raise self.refuse(target, f"{ast.unparse(target)} cannot be assigned", "assign a number of a layout")
         self.is_pure = False
         self.block.append(Store(place.cell, place.address, folding.convert(value, place.cell.number)))
 
-    def drop(self, target: ast.expr, value: Expression) -> None:
-        """Leave out a value for a field that is absent. Raises `SubsetError` where to compute it writes something."""
+    def drop(self, target: ast.expr, place: Absent, value: Expression) -> None:
+        """A field that is absent takes what it reads as; anything else must not be written to it.
+
+        Raises `SubsetError` where it is no number, or where to compute the value writes something.
+        """
+        if place.record is not None or place.is_list:
+            raise self.refuse(target, f"{ast.unparse(target)} cannot be assigned", "assign a number of a layout")
         if not folding.is_pure(value):
-            raise self.refuse(target, f"{ast.unparse(target)} is absent, and its value calls a function that writes",
-                              "call it on a line of its own")  # fmt: skip
+            what = f"{ast.unparse(target)} is absent, and its value calls a function that writes"
+            raise self.refuse(target, what, "call it on a line of its own")
+        other = folding.compare(Comparison.NE, *self.alike(target, value, folding.integer(place.reads)))
+        if other != folding.FALSE:
+            self.is_pure = False
+            self.block.append(If(other, (Fault(),), ()))
 
     def augment(self, node: ast.AugAssign) -> None:
         """``target += value``."""
         now = self.value(node.target)
-        if isinstance(now, Absent):
-            self.drop(node.target, self.number(node.value))
-            return
         left, right = self.as_number(node.target, now), self.number(node.value)
         self.give(node.target, self.binary(node, node.op, left, right))
 
