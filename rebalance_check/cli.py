@@ -47,7 +47,7 @@ COMMANDS: Final = {
 
 EXTRAS: Final = {
     "numpy": "explore",
-    "numba": "explore",
+    "llvmlite": "explore",
     "networkx": "explore",
     "hypothesis": "hypothesis",
     "kafka": "brokers",

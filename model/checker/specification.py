@@ -9,8 +9,8 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    may be marked so, too; where it is absent its fields read as empty, but it cannot be handed to a function.
    ``Annotated[Number, Alias("flag")]`` names the byte of ``flag`` once more, for messages whose kinds share fields.
    ``reset(record)`` empties a record, ``assign(record, other)`` copies one of the same layout: both are generated, so
-   that no field is forgotten. Parameters that are records have their layout as annotation, since the compiled backend
-   rewrites accesses by it (`model.checker.lowering`).
+   that no field is forgotten. Parameters that are records have their layout as annotation, since the compiler
+   (`model.checker.compiler`) takes the types from it.
 2. Declare the configuration as a NamedTuple of ints, bools and tables (tuples of ints, which the compiled backend turns
    into arrays), and a function that builds it from `Bounds`.
 3. Write one function for each action. It takes what it needs of ``c`` (configuration), ``s`` (state), ``m`` (the
@@ -30,7 +30,7 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    (`Model.of`); ``modules`` lists the files in the order of their imports. Names are unique over all of them, because
    the compiled backend and the mutants run them in one namespace.
 
-The same functions run interpreted on objects and compiled by Numba on packed records, so they keep to plain Python:
+The same functions run interpreted on objects and compiled by LLVM on packed records, so they keep to plain Python:
 numbers, ``if``, ``for x in range(...)``, bit masks, no comprehension, no exception, no string. They never mention the
 backend. Every number is 0 to 255 and must stay there.
 """
@@ -46,7 +46,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from rebalance_check.model.checker.layout import Layout, Sizes
-from rebalance_check.model.checker.lowering import lower
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -201,11 +200,10 @@ def sources(model: Model) -> dict[str, str]:
     return texts
 
 
-def assemble(model: Model, bounds: Bounds | None = None) -> dict[str, Any]:
+def assemble(model: Model) -> dict[str, Any]:
     """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the model with its edit applied.
 
-    Imports between these modules are left out: what they name is already there. With ``bounds`` the functions are
-    rewritten for packed states (`model.checker.lowering`), which the namespace then needs the generated ones for.
+    Imports between these modules are left out: what they name is already there.
     """
     space: dict[str, Any] = {"__name__": model.modules[-1]}
     for name, text in sources(model).items():
@@ -213,8 +211,6 @@ def assemble(model: Model, bounds: Bounds | None = None) -> dict[str, Any]:
         tree.body = [
             node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module in model.modules)
         ]
-        if bounds is not None:
-            lower(tree, model.state, model.sizes(bounds), model.configure(bounds)._asdict(), space)
         exec(compile(tree, source_file(name), "exec", dont_inherit=True), space)
     return space
 

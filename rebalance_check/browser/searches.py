@@ -29,7 +29,7 @@ class SearchOptions:
     limits: Limits = NO_LIMITS
     threads: int = 2
     symmetry: bool = True
-    compiled: bool = find_spec("numba") is not None
+    compiled: bool = find_spec("llvmlite") is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def serve_explorer(
         raise RebalanceCheckError(f"{', '.join(given)} does not go with --serve: leave it out, or leave out --serve")
     if broker is not None and broker.partition(":")[0] != VIRTUAL:
         raise RebalanceCheckError(f"the explorer does walks on virtual Kafka, and not on {broker!r}: write {VIRTUAL}")
-    compiled = not interpreted and find_spec("numba") is not None
+    compiled = not interpreted and find_spec("llvmlite") is not None
     options = SearchOptions(limits=limits, threads=threads, symmetry=symmetry, compiled=compiled)
     api = ExplorerApi(start.address(), Searches(options), KafkaWalks(broker or VIRTUAL))
     with stop_requests() as stop, ExplorerServer(api, port) as server:

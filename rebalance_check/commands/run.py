@@ -121,7 +121,7 @@ def timed(console: Console, work: Callable[[], Part]) -> Part:
 
 def explored(bounds: Bounds) -> Part:
     """Exhaust one bound of the model."""
-    compiled = find_spec("numba") is not None
+    compiled = find_spec("llvmlite") is not None
     found = explore_command.explore_watched(model_for(bounds), bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     run = execute(found.counterexample) if found.counterexample else None
@@ -143,7 +143,7 @@ def live_in(bounds: Bounds) -> Part:
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
     with search_line() as line:
-        found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None, progress=line)
+        found = check_liveness(model_for(bounds), bounds, compiled=find_spec("llvmlite") is not None, progress=line)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} fair terminal components"
     runs = _liveness.executed(found)
     code, document = _liveness.liveness_exit_code(found), _liveness.liveness_document(found, runs)

@@ -322,7 +322,7 @@ def broken_module(monkeypatch: pytest.MonkeyPatch, fault: BaseException) -> None
 
 
 def test_a_missing_extra__exits_2_and_names_it(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken_module(monkeypatch, ModuleNotFoundError("No module named 'numba'", name="numba"))
+    broken_module(monkeypatch, ModuleNotFoundError("No module named 'llvmlite'", name="llvmlite"))
     answer = command("explore", "--json")
     assert answer.document["error"].endswith("not installed: pip install 'rebalance-check[explore]'")
     assert answer.code == 2
@@ -430,7 +430,7 @@ def test_run__the_whole_job__one_table_and_one_verdict(command: Command, monkeyp
         Bounds(protocol=bounds.protocol, members=2, partitions=1, generations=2, writes=1) for bounds in job.EXPLORED
     ]
     monkeypatch.setattr(job, "EXPLORED", tuple(small))
-    monkeypatch.setattr(job, "find_spec", lambda name: None if name == "numba" else object())
+    monkeypatch.setattr(job, "find_spec", lambda name: None if name == "llvmlite" else object())
     answer = command("run", "--seeds", "0:4", "--schedules", 2, "--table-seeds", "0:2", "--json")
     document = answer.document
     assert (document["verdict"], answer.code) == ("held", 0)

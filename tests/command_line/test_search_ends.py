@@ -221,7 +221,7 @@ def test_a_signal_ends_a_search_in_good_order__and_it_goes_on(
 
 
 def test_ctrl_c_is_answered_while_the_model_compiles(tmp_path: Path) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     started = Started(
         "explore", "--members", 4, "--partitions", 2, "--timeouts", "--json", XDG_CACHE_HOME=str(tmp_path),
     )  # fmt: skip

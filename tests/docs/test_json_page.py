@@ -71,7 +71,7 @@ def small_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """`rebalance-check run` at the smallest bounds, interpreted and without Java: the same keys, in seconds."""
     job = importlib.import_module("rebalance_check.commands.run")
     monkeypatch.setattr(job, "java_available", lambda: False)
-    monkeypatch.setattr(job, "find_spec", lambda name: None if name == "numba" else object())
+    monkeypatch.setattr(job, "find_spec", lambda name: None if name == "llvmlite" else object())
     small = [Bounds(protocol=b.protocol, members=2, partitions=1, generations=2, writes=1) for b in job.EXPLORED]
     monkeypatch.setattr(job, "EXPLORED", tuple(small))
 

@@ -26,7 +26,7 @@ MACHINES = "properties/machines/"
 """Hypothesis machines hold the implementation against the model, so they may import both."""
 
 MAY_IMPORT_FROM_OUTSIDE = {
-    "model": {"numpy", "numba", "networkx"},
+    "model": {"numpy", "llvmlite", "networkx"},
     "properties": {"msgspec", "hypothesis", "numpy"},
     "impl": {"msgspec"},
     "integration": {"msgspec", "kafka", "confluent_kafka", "aiokafka", "testcontainers", "docker"},

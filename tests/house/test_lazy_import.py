@@ -9,7 +9,7 @@ import pytest
 
 import rebalance_check
 
-HEAVY = ("numpy", "kafka", "hypothesis", "click", "rich", "msgspec", "networkx", "numba")
+HEAVY = ("numpy", "kafka", "hypothesis", "click", "rich", "msgspec", "networkx", "llvmlite")
 
 
 def test_the_package_alone_imports_nothing_heavy() -> None:

@@ -17,7 +17,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 def held(model: Model, address: str, *, compiled: bool = False) -> Exploration:
     """The exploration of these bounds, in which every claim held."""
     if compiled:
-        pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+        pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     found = explore(model, Bounds.from_address(address), compiled=compiled)
     assert set(found.verdicts.values()) == {"held"}
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
@@ -118,7 +118,7 @@ def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> Non
 
 
 TWO_PROGRAMS = """
-import sys, numpy, numba
+import sys, numpy, llvmlite
 from pathlib import Path
 from rebalance_check.model.checker.safety.compiled import jit
 long = "    x = (x * 31 + r.b) ^ (x >> 3)\\n" * 200  # so long that it stays a function of its own
@@ -126,7 +126,7 @@ source = f"def read(r, x):\\n{long}    return x\\ndef entry(rec): return read(re
 for fields in sys.argv[2:]:
     space = {"__name__": "rebalance_check.model"}
     exec(compile(source, __file__, "exec"), space)  # Numba caches functions of files only
-    entry = jit(numba, space, ("entry",), Path(sys.argv[1]) / fields)["entry"]
+    entry = jit(llvmlite, space, ("entry",), Path(sys.argv[1]) / fields)["entry"]
     print(entry(numpy.array([tuple(range(len(fields)))], [(name, "i8") for name in fields])))
 """
 

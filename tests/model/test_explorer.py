@@ -162,7 +162,7 @@ WITHOUT = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"numpy", "numba", "networkx"}:
+        if name.split(".")[0] in {"numpy", "llvmlite", "networkx"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
 from rebalance_check.model.vocabulary.bounds import Bounds

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
 import numpy as np
 

@@ -97,7 +97,7 @@ def test_a_mutant_has_the_same_counterexample_after_a_checkpoint() -> None:
     [Limits(states=2), Limits(states=3), Limits(states=50_000), Limits(states=321_900)],
 ])  # fmt: skip
 def test_a_compiled_search_that_goes_on_finds_the_same(stops: list[Limits], threads: int) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     found, checkpoints = in_pieces(LARGE, stops, threads=threads)
     assert checkpoints == len(stops)
     assert (found.distinct, found.generated, found.depth) == (322_096, 918_963, 64)
@@ -168,7 +168,7 @@ def test_memory_that_runs_out_undoes_the_state_that_was_being_expanded(monkeypat
 
 
 def test_a_memory_limit_ends_the_compiled_search_before_it_is_passed() -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     bounds = Bounds.from_address(LARGE)
     whole(LARGE, limits=Limits(states=10))  # the compiler's own memory is there already
     saved: list[Checkpoint] = []
@@ -202,7 +202,7 @@ print(found.ended.name, found.depth, found.distinct)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is enforced on Linux")
 def test_a_system_without_memory_ends_the_search_and_not_the_process() -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     done = subprocess.run([sys.executable, "-c", NO_MEMORY], capture_output=True, text=True, check=True, timeout=300)
     why, depth, distinct = done.stdout.split()
     assert why == "NO_MEMORY"

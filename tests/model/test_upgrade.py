@@ -205,7 +205,7 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
     ],
 )
 def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(address: str, distinct: int) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     found = explore(MODEL, Bounds.from_address(address))
     assert set(found.verdicts.values()) == {"held"}
     assert found.reachable_states["upgrade_is_complete"]

@@ -6,6 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any, Final
 
+import llvmlite
 import llvmlite.binding as llvm
 
 INLINE_THRESHOLD: Final = 50
@@ -21,6 +22,13 @@ def target() -> Any:
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True,
         reloc="default", codemodel="jitdefault",
     )  # fmt: skip
+
+
+def description() -> str:
+    """What decides which machine code a text becomes."""
+    features = llvm.get_host_cpu_features().flatten()
+    versions = f"llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+    return f"{versions}, {llvm.get_default_triple()}, {llvm.get_host_cpu_name()}, {features}"
 
 
 def object_code(text: str) -> bytes:

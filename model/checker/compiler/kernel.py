@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     Config = State = Permutation = Sets = Permutations = AllSets = Any
     Hash = Any
-    States = Hashes = Numbers = Labels = Signatures = Any
+    States = Hashes = Numbers = Labels = Signatures = Achieved = Any
     # generated for each model by `glue` and `layout_source`
 
     def successors(c: Config, s: State, states: States, i: int, out: States, labels: Numbers, z: int, st: Numbers) -> int:
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
     def reached_step(c: Config, s: State, t: State, met: int) -> int:
         """The bit mask of the reachable steps met so far, with those added that the step is one of."""
+        ...
+
+    def achieved(c: Config, s: State, out: Achieved, i: int) -> None:
+        """Write into row i of ``out`` which liveness properties hold in the state (`Model.liveness`)."""
         ...
 
     def within_bounds(c: Config, s: State) -> bool:
@@ -341,12 +345,13 @@ def ending(shared: Numbers, workers: int) -> int:
 def level(
     c: Config, me: int, workers: int, capacity: int, chunk: int, room: int,
     frontier: States, found: States, table: Hashes, parents: Labels, labels: Labels, st: Numbers,
-    out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers,
+    before: Numbers, out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers,
     symmetric: bool, spare: States, perms: Permutations, sets: AllSets, signs: Signatures,
 ) -> int:  # fmt: skip
     """Search the frontier, as one of several workers, until it is expanded or something ends the search.
 
-    ``room`` is the number of states for which this worker's arrays are large enough.
+    ``room`` is the number of states for which this worker's arrays are large enough. Where the search cannot go on with
+    what is in the buffer, ``before`` has the counters ``st`` as they were before the round.
     """
     publish(me, room, st, shared)
     meet(shared, workers)
@@ -354,6 +359,8 @@ def level(
     meet(shared, workers)
     while absorbing or not is_expanded(shared, workers):
         if not absorbing:
+            for i in range(st.shape[0]):
+                before[i] = st[i]
             expand(
                 c, frontier, st, out, out_fp, out_parent, out_label, me * capacity, chunk, symmetric, spare, perms,
                 sets, signs,
@@ -380,6 +387,17 @@ def level(
         if is_over(shared, workers):
             return OVER
     return DONE
+
+
+def begin(out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers) -> None:
+    """Make the state in the first slot of the first worker's part of the buffer the first that is found."""
+    out_fp[0] = fingerprint(out, 0)
+    out_parent[0] = 0
+    out_label[0] = 0
+    for w in range((shared.shape[0] - PER_WORKER) // SHARE):
+        shared[share_of(w) + FOUND] = 0
+    shared[PER_WORKER + FOUND] = 1
+    shared[ABSORBING] = 1
 
 
 def survey(c: Config, states: States, n: int, out: Achieved) -> None:

@@ -19,7 +19,7 @@ import networkx as nx
 import numpy as np
 
 from rebalance_check.model.checker.liveness.graph import StateGraph
-from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 
 
 class Fairness:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rebalance_check.model.checker.liveness.graph_source import Backend
 from rebalance_check.model.checker.liveness.quotient import Quotient, fingerprints
-from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER
 from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
 
 MOST_STATES: Final = 1 << 24

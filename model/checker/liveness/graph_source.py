@@ -14,12 +14,12 @@ import numpy as np
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import held_in, instances
 from rebalance_check.model.checker.liveness.quotient import as_rows
-from rebalance_check.model.checker.safety import kernel
+from rebalance_check.model.checker.compiler import kernel
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 from rebalance_check.model.checker.safety.compilation import compile_apart
-from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
 from rebalance_check.model.checker.safety.limits import Limits, SearchListener
 from rebalance_check.model.checker.safety.search import Outcome, Search
-from rebalance_check.model.checker.safety.worker import Worker
+from rebalance_check.model.checker.safety.worker import Buffer, Worker
 from rebalance_check.model.checker.safety.workers import ParallelSearch
 from rebalance_check.model.vocabulary.actions import Action
 
@@ -136,10 +136,13 @@ class Compiled:
     def __init__(self, machine: Machine, endless: Machine, progress: SearchListener | None = None) -> None:
         self.machine, self.endless = machine, endless
         self.progress = progress
-        program = compile_model(machine.model, machine.bounds)
+        # both run to their end: nothing interrupts them but a signal, which ends the waiting
+        program, self.program = (
+            compile_apart(machine.model, each.bounds, progress) for each in (machine, endless)
+        )
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=progress)
-        self.program = compile_model(machine.model, endless.bounds)
-        self.worker = Worker(self.program, endless, 0, 1, False)
+        self.buffer = Buffer(endless, 1)
+        self.worker = Worker(self.program, endless, 0, self.buffer, symmetry=False)
 
     @property
     def cut(self) -> int:
@@ -149,7 +152,6 @@ class Compiled:
     def reach(self, limits: Limits) -> Reached:
         """See `Backend`."""
         self.search.limits = limits
-        compile_apart(self.program, self.warm_up, self.progress)
         self.search.keep_states()
         outcome = self.search.run()
         assert self.search.kept is not None
@@ -157,35 +159,29 @@ class Compiled:
         depths = np.repeat(np.arange(len(levels)), [len(level) for level in levels])
         return Reached(outcome, np.concatenate(levels).view(np.uint8), depths)
 
-    def warm_up(self) -> None:
-        """Compile (or load from the cache) the search, and what builds and judges the graph."""
-        self.search.warm_up()
-        self.worker.run_expand(0, 0)
-        self.survey(self.worker.this.words[:0].view(np.uint8))
-
     def path_to(self, state: int) -> list[Action]:
         """See `Backend`."""
         return self.search.path_to(state)
 
     def steps(self, rows: Any) -> Steps:
         """See `Backend`."""
-        worker = self.worker
-        worker.this.reserve(len(rows), 0, worker.grown)
-        worker.this.words[: len(rows)] = rows.view(np.uint64)
-        worker.at, worker.size, worker.base = 0, len(rows), 0
+        worker, buffer = self.worker, self.buffer
+        worker.this = worker.grown(worker.this, len(rows), 0)
+        worker.this[: len(rows)] = rows.view(np.uint64)
+        worker.st[kernel.AT], worker.st[kernel.SIZE], worker.st[kernel.BASE] = 0, len(rows), 0
         found = []
-        while worker.at < worker.size:
-            worker.expand()
-            filled = slice(worker.filled)
-            words = worker.out.words[filled].copy()
-            found.append(Steps(words.view(np.uint8), worker.out_parent[filled].copy(), worker.out_label[filled].copy()))
+        while worker.left:
+            filled = slice(worker.expand())
+            words = buffer.states[filled].copy()
+            found.append(Steps(words.view(np.uint8), buffer.parents[filled].copy(), buffer.labels[filled].copy()))
+        self.program.require_no_fault()
         return Steps(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
     def survey(self, rows: Any) -> Any:
         """See `Backend`."""
-        records = rows.reshape(-1).view(self.worker.this.dtype)
-        held = np.zeros((len(rows), len(instances(self.machine.model, self.machine.bounds))), bool)
-        self.program.survey(self.program.config, records, len(rows), held)
+        held = np.zeros((len(rows), max(1, len(instances(self.machine.model, self.machine.bounds)))), bool)
+        self.program.survey(np.ascontiguousarray(rows).view(np.uint64), len(rows), held)
+        self.program.require_no_fault()
         return held
 
 

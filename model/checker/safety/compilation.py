@@ -1,8 +1,8 @@
 """Compiling apart from the main thread, so that it can be watched and interrupted.
 
-Numba compiles a model in half a minute, most of it in LLVM, where no Python runs and no signal is handled. So it does
-so in a thread of its own while the caller waits. That thread cannot be stopped: a caller that was interrupted leaves it
-running, and a process that wants to end then ends with `os._exit` (`is_compiling`).
+LLVM takes a second or more, in which no Python runs and no signal is handled. So it does so in a thread of its own
+while the caller waits. That thread cannot be stopped: a caller that was interrupted leaves it running, and a process
+that wants to end then ends with `os._exit` (`is_compiling`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from rebalance_check.model.checker.safety.compiled import Program, last_compile_seconds, note_compile_seconds
+from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.safety.limits import SearchListener, no_stop
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.in_thread import WAKE_EVERY_S, InThread
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 COMPILER: Final = "rebalance-check-compiler"
 """The name of the thread that compiles."""
@@ -29,26 +31,19 @@ def is_compiling() -> bool:
 
 
 def compile_apart(
-    program: Program,
-    compile_all: Callable[[], None],
-    listener: SearchListener | None,
-    stop: Callable[[], bool] = no_stop,
-) -> bool:
-    """Run ``compile_all``, which compiles ``program``, and wait; False when ``stop`` ended the waiting.
+    model: Model, bounds: Bounds, listener: SearchListener | None = None, stop: Callable[[], bool] = no_stop
+) -> Program | None:
+    """Compile a model, or take it from the cache, and wait; None when ``stop`` ended the waiting.
 
-    The listener is called only where the program is not cached yet. Raises what ``compile_all`` raises, and
-    `MemoryError` where there is none for a thread.
+    Raises: RebalanceCheckError as `Program` does, and MemoryError where there is none for a thread.
     """
-    was_cached = program.is_cached()
+    made = list[Program]()
     started = time.perf_counter()
-    compiling = InThread(compile_all, COMPILER, STACK)
-    expected = None if was_cached else last_compile_seconds()
+    compiling = InThread(lambda: made.append(Program(model, bounds)), COMPILER, STACK)
     while not compiling.ends_within(WAKE_EVERY_S):
         if stop():
-            return False
-        if listener is not None and not was_cached:
-            listener.compiling(time.perf_counter() - started, expected)
+            return None
+        if listener is not None:
+            listener.compiling(time.perf_counter() - started)
     compiling.wait()
-    if not was_cached:
-        note_compile_seconds(time.perf_counter() - started)
-    return True
+    return made[0]

@@ -1,6 +1,6 @@
 """``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`.
 
-Imports of the compiled backend stand inside of functions, because Numba and NumPy are an extra: interpreting a model,
+Imports of the compiled backend stand inside of functions, because llvmlite and NumPy are an extra: interpreting a model,
 replaying a path and reading a report must work without them.
 """
 
@@ -57,7 +57,7 @@ def explore(
     ``complete``, and neither where memory runs out. ``save`` is called with a checkpoint when it ends early, and
     ``resume`` goes on from one: the result is that of a search that was not interrupted.
 
-    Raises `RebalanceCheckError` when Numba is not installed, for a number of threads out of range, for a limit of
+    Raises `RebalanceCheckError` when llvmlite is not installed, for a number of threads out of range, for a limit of
     memory below what the process has before it begins, and for a checkpoint of another search.
     """
     if not 1 <= threads <= MOST_THREADS:
@@ -105,16 +105,16 @@ def compiled_search(
 ) -> ParallelSearch | None:
     """The compiled model ready to be searched; None when it was interrupted while it compiled.
 
-    Raises `RebalanceCheckError` when Numba is not installed.
+    Raises `RebalanceCheckError` when llvmlite is not installed.
     """
-    from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415 - needs an extra
-
-    program = compile_model(machine.model, machine.bounds)
     from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
+
+    program = compile_apart(machine.model, machine.bounds, progress, limits.stop)
+    if program is None:
+        return None
     from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
 
-    search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
-    return search if compile_apart(program, search.warm_up, progress, limits.stop) else None
+    return ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
 
 
 def run(

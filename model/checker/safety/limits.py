@@ -89,8 +89,8 @@ class Coverage:
 class SearchListener(Protocol):
     """Receives what a search does: called often, from the thread that called `explore`, so it must be quick."""
 
-    def compiling(self, seconds: float, expected: float | None, /) -> None:
-        """The model has been compiling for so long; ``expected`` is how long it took the last time, None: unknown."""
+    def compiling(self, seconds: float, /) -> None:
+        """The model has been compiling for so long."""
         ...
 
     def searching(self, coverage: Coverage, /) -> None:

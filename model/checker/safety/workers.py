@@ -1,8 +1,9 @@
 """Breadth-first search of a compiled model by one or more threads.
 
-Fingerprints are shared out among the workers by hash. A level of the search goes in rounds: every worker expands a
-chunk of its own frontier into its buffer; when all have, every worker absorbs what it owns from all buffers. The order
-is fixed, so a search gives the same numbers and the same counterexample each time, whatever the threads do.
+Fingerprints are shared out among the workers by hash. A level of the search goes in rounds (`kernel.level`): every
+worker expands a chunk of its own frontier into its part of the buffer; when all have, every worker absorbs what it owns
+from all parts. The order is fixed, so a search gives the same numbers and the same counterexample each time, whatever
+the threads do. Python has its turn between two levels, and where arrays must grow.
 
 A search ends early between two rounds, where nothing is half done, so that it can go on from there.
 """
@@ -10,26 +11,21 @@ A search ends early between two rounds, where nothing is half done, so that it c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from rebalance_check.model.checker.compiler import kernel
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
+from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint, identity_of, require_same_search
-from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, Program
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener, resident_bytes
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.checker.safety.search import Outcome
-from rebalance_check.model.checker.safety.worker import NoSpaceError, Worker
+from rebalance_check.model.checker.safety.team import Team
+from rebalance_check.model.checker.safety.worker import Buffer, NoSpaceError, Worker
 from rebalance_check.model.vocabulary.actions import Action
-
-SMALL = 256
-"""A frontier below this size isn't worth a thread."""
-
-T = TypeVar("T")
 
 
 class ParallelSearch:
@@ -39,11 +35,12 @@ class ParallelSearch:
         self, program: Program, machine: Machine, *, symmetry: bool, threads: int, limits: Limits,
         progress: SearchListener | None = None,
     ) -> None:  # fmt: skip
-        self.machine = machine
+        self.program, self.machine = program, machine
         self.symmetry = symmetry
         self.limits = limits
         self.pace = Pace(progress)
-        self.workers = [Worker(program, machine, me, threads, symmetry) for me in range(threads)]
+        self.buffer = Buffer(machine, threads)
+        self.workers = [Worker(program, machine, me, self.buffer, symmetry) for me in range(threads)]
         initial = machine.initial()
         self.packed_initial = machine.canonical(initial) if symmetry else machine.pack(initial)
         self.kept: list[list[Any]] | None = None
@@ -55,13 +52,6 @@ class ParallelSearch:
         """Keep the packed states of every frontier from now on: ``kept[worker]`` has them in the order of finding."""
         self.kept = [[] for _ in self.workers]
 
-    def warm_up(self) -> None:
-        """Compile (or load from the cache) before the clock starts: Numba does so at a function's first call."""
-        worker = self.workers[0]
-        worker.run_expand(0, 0)
-        worker.run_absorb(worker)
-        worker.program.rehash(np.zeros(1, np.uint64), np.zeros(8, np.uint64))
-
     def run(self) -> Outcome:
         """Search level by level until nothing is new, a claim breaks or a limit is reached.
 
@@ -69,19 +59,21 @@ class ParallelSearch:
         """
         self.pace.begin(sum(worker.states for worker in self.workers))
         self.share_memory()
-        resumed = self.depth > 0
-        if not resumed:
-            self.begin()
-        with ExitStack() as stack:
-            pool = stack.enter_context(ThreadPoolExecutor(len(self.workers))) if len(self.workers) > 1 else None
-            going = True
-            while going and (resumed or self.next_level()):
-                resumed = False
+        self.buffer.shared[kernel.STOP] = 0
+        self.buffer.shared[kernel.MOST] = self.limits.states or 0
+        is_going_on = self.depth > 0
+        with Team(self.workers) as team:
+            if not is_going_on:
+                self.begin(team)
+            while is_going_on or self.next_level():
+                is_going_on = False
                 frontier = sum(worker.size for worker in self.workers)
-                going = self.level(pool if frontier >= SMALL else None)
+                is_whole = self.level(team)
                 self.report()
-                if going:
-                    self.pace.levels.append(frontier)
+                if not is_whole:
+                    break
+                self.pace.levels.append(frontier)
+        self.program.require_no_fault()
         return self.outcome()
 
     def share_memory(self) -> None:
@@ -91,63 +83,82 @@ class ParallelSearch:
             for worker in self.workers:
                 worker.most_bytes = max(0, rest // len(self.workers))
 
-    def begin(self) -> None:
+    def begin(self, team: Team) -> None:
         """Find the initial state."""
-        self.workers[0].start(self.packed_initial)
-        for worker in self.workers:
-            worker.absorb(self.workers[:1])
+        self.buffer.states.view(np.uint8)[0, : len(self.packed_initial)] = np.frombuffer(self.packed_initial, np.uint8)
+        self.program.begin(*self.buffer.arrays, self.buffer.shared)
+        team.level(lambda: None)
         self.first = next(worker.me for worker in self.workers if worker.states)
 
     def next_level(self) -> bool:
-        """The states found become the frontier; False when there are none."""
-        if not sum([worker.turn() for worker in self.workers]):
+        """The states found become the frontier; False when there are none, or the search is over."""
+        if self.is_broken or not sum(worker.found for worker in self.workers):
             return False
+        for worker in self.workers:
+            worker.turn()
         self.depth += 1
         for kept, worker in zip(self.kept or (), self.workers, strict=False):
-            kept.append(worker.this.words[: worker.size].copy())
+            kept.append(worker.this[: worker.size].copy())
         return True
 
-    def level(self, pool: ThreadPoolExecutor | None) -> bool:
-        """Expand the present frontier, round by round; False when the search ends here.
+    @property
+    def is_broken(self) -> bool:
+        """Whether a claim was seen broken."""
+        return any(worker.st[kernel.CLAIM] for worker in self.workers)
 
-        A violation is looked for after the round, when it no longer matters which thread was first.
+    def level(self, team: Team) -> bool:
+        """Expand the present frontier; False when the search ends here.
+
+        A violation ends the search after the round in which it was found, when it no longer matters which thread was
+        first.
         """
-        while any(worker.at < worker.size for worker in self.workers):
-            self.ended = self.limits.reached(
-                sum(worker.states for worker in self.workers), self.pace.seconds_of_this_run
-            )
-            if self.ended is not None or not self.round(pool):
+        if self.is_time_to_end():
+            return False
+        reason = team.level(self.watch)
+        while reason == kernel.NO_ROOM:
+            if not self.grow():
                 return False
-            if any(worker.st[kernel.CLAIM] for worker in self.workers):
-                return False
-            if self.pace.is_due():
-                self.report()
-        return True
+            reason = team.level(self.watch)
+        if reason == kernel.DONE or self.is_broken:
+            return reason == kernel.DONE
+        if self.left() == (0, 0):  # it ended with its last state
+            self.ended = None
+            return True
+        self.ended = self.ended or Ended.STATES
+        return False
 
-    def round(self, pool: ThreadPoolExecutor | None) -> bool:
-        """Expand a chunk of each frontier and take what is new; False, and nothing is changed, where memory is short.
+    def watch(self) -> None:
+        """What is done while the workers search: look at the clock, and report."""
+        if self.ended is None and self.is_time_to_end():
+            self.buffer.shared[kernel.STOP] = 1
+        if self.pace.is_due():
+            self.report()
 
-        `each` waits for all workers, so that no buffer is absorbed before it is filled, nor filled again before every
-        worker has absorbed it.
-        """
-        before = [(worker.at, worker.st.copy()) for worker in self.workers]
+    def is_time_to_end(self) -> bool:
+        """Whether a limit is reached, which `ended` names then."""
+        states = sum(worker.states for worker in self.workers)
+        self.ended = self.limits.reached(states, self.pace.seconds_of_this_run)
+        return self.ended is not None
+
+    def grow(self) -> bool:
+        """Make room for what is in the buffer; False, and the round is undone, where memory is short."""
+        more = self.buffer.found
         try:
-            each(pool, Worker.expand, self.workers)
-            found = sum(worker.filled for worker in self.workers)
-            each(pool, lambda worker: worker.reserve(found), self.workers)
+            for worker in self.workers:
+                worker.reserve(more)
         except (MemoryError, NoSpaceError) as error:
             self.ended = error.why if isinstance(error, NoSpaceError) else Ended.NO_MEMORY
-            for worker, (at, st) in zip(self.workers, before, strict=True):
-                worker.at, worker.st[:] = at, st
+            self.buffer.shared[kernel.ABSORBING] = 0
+            for worker in self.workers:
+                worker.st[:] = worker.before
             return False
-        each(pool, lambda worker: worker.absorb(self.workers), self.workers)
         return True
 
     def left(self) -> tuple[int, int]:
         """The states that are not expanded yet: of this level, and of the next one."""
         return (
-            sum(worker.size - worker.at for worker in self.workers),
-            sum(int(worker.st[kernel.NEXT]) for worker in self.workers),
+            sum(worker.left for worker in self.workers),
+            sum(worker.found for worker in self.workers),
         )
 
     def report(self) -> None:
@@ -166,10 +177,7 @@ class ParallelSearch:
         """All that was done so far; to be called when `run` has ended at a limit."""
         numbers = {
             "depth": self.depth, "first": self.first, "seconds": self.pace.seconds, "levels": self.pace.levels,
-            "workers": [
-                {"at": worker.at, "size": worker.size, "base": worker.base, "st": worker.st.tolist()}
-                for worker in self.workers
-            ],
+            "workers": [worker.st.tolist() for worker in self.workers],
         }  # fmt: skip
         blocks = {f"{worker.me}/{name}": block for worker in self.workers for name, block in worker.blocks().items()}
         return Checkpoint(identity=self.identity(), numbers=numbers, blocks=blocks)
@@ -184,8 +192,7 @@ class ParallelSearch:
         numbers = saved.numbers
         self.depth, self.first = numbers["depth"], numbers["first"]
         for worker, counters in zip(self.workers, numbers["workers"], strict=True):
-            worker.at, worker.size, worker.base = counters["at"], counters["size"], counters["base"]
-            worker.st[:] = counters["st"]
+            worker.st[:] = counters
             worker.restore({name: saved.blocks[f"{worker.me}/{name}"] for name in worker.blocks()})
         self.pace.go_on(numbers["seconds"], numbers["levels"])
 
@@ -236,21 +243,3 @@ class ParallelSearch:
         """The action of a label."""
         kind = self.machine.model.rules[label >> LABEL_RULE].kind
         return Action(kind, label >> LABEL_MEMBER & 0xFF, label & 0xFFFF)
-
-
-def each(pool: ThreadPoolExecutor | None, do: Callable[[Worker], T], workers: list[Worker]) -> list[T]:
-    """Let every worker do something, each in its thread when there is a pool; wait for all, even where one fails.
-
-    Raises what they raise, and `MemoryError` where the system has no thread for one.
-    """
-    if pool is None:
-        return [do(worker) for worker in workers]
-    futures = list[Future[T]]()
-    try:
-        for worker in workers:
-            futures.append(pool.submit(do, worker))
-    except RuntimeError as error:  # how Python says that the system has no more threads
-        raise MemoryError(str(error)) from error
-    finally:
-        wait(futures)
-    return [future.result() for future in futures]
