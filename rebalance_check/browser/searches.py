@@ -72,9 +72,9 @@ class Search:
             return {**self._wanted.document(), "state": "ended", **self._result}
         return {**self._wanted.document(), **self._progress}
 
-    def compiling(self, seconds: float, expected: float | None) -> None:
+    def compiling(self, seconds: float) -> None:
         """The model is compiled."""
-        self._progress = {"state": "compiles", "seconds": round(seconds, 1), "expected": expected}
+        self._progress = {"state": "compiles", "seconds": round(seconds, 1)}
 
     def searching(self, coverage: Coverage) -> None:
         """The search goes on."""

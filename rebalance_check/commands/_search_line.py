@@ -28,13 +28,12 @@ class SearchLine:
         self._shown = time.monotonic()
         self._compiles = False
 
-    def compiling(self, seconds: float, expected: float | None) -> None:
-        """Say that the model is compiled, how long for, and how long that takes."""
-        usual = "about half a minute" if expected is None else f"{expected:.0f} s the last time"
+    def compiling(self, seconds: float) -> None:
+        """Say that the model is compiled, and how long for."""
         if self._live is not None:
-            self._draw(f"compiling the model, once for these sizes ({usual}): {seconds:.0f} s")
+            self._draw(f"compiling the model, once for these bounds: {seconds:.0f} s")
         elif not self._compiles:
-            click.echo(f"compiling the model, once for these sizes ({usual})", err=True)
+            click.echo("compiling the model, once for these bounds", err=True)
         self._compiles = True
 
     def searching(self, coverage: Coverage) -> None:

@@ -1,22 +1,18 @@
 """The compiled explorer finds what the interpreted one finds, state by state, with any number of threads."""
 
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
+from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.checker.safety.compiled import cache_directory, compile_model, digest
 from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.checker.safety.search import Outcome, Search
 from rebalance_check.model.checker.safety.worker import SLACK, Worker
 from rebalance_check.model.checker.safety.workers import ParallelSearch
-from rebalance_check.model.checker.specification import Edit, mutated
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.parts.assignment import target_table  # after the check for the extra
 from rebalance_check.model.registry import model_for
@@ -45,7 +41,7 @@ class Witnessed(ParallelSearch):
 
         def turn_and_keep(worker: Worker) -> int:
             count = turn(worker)
-            kept.extend(bytes(row.tobytes()[:size]) for row in worker.this.words[:count])
+            kept.extend(bytes(row.tobytes()[:size]) for row in worker.this[:count])
             return count
 
         with pytest.MonkeyPatch.context() as patch:
@@ -59,7 +55,7 @@ def test_both_backends_reach_the_same_states_and_tell_the_same_scenario(address:
     machine = Machine(MODEL, bounds)
     reference = Search(machine, symmetry=symmetry, limits=Limits())
     expected = reference.run()
-    search = Witnessed(compile_model(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits())
+    search = Witnessed(Program(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits())
     found, states = search.states()
     assert len(states) == len(set(states))
     assert set(states) == set(reference.seen)
@@ -110,43 +106,6 @@ def test_the_buffer_holds_the_successors_of_any_state__of_the_largest_bounds() -
     others = 6 * len(MODEL.rules) * 6  # every other rule, for every member, with a next leader to choose
     assert most_targets == 1_800
     assert 6 * most_targets + others <= SLACK
-
-
-def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
-    edit = Edit("rebalance_check.model.classic.parts.join_phase", "    s.generation += 1", "    s.generation += 2")
-    assert digest(MODEL) != digest(mutated(MODEL, "two-generations", edit))
-
-
-TWO_PROGRAMS = """
-import sys, numpy, llvmlite
-from pathlib import Path
-from rebalance_check.model.checker.safety.compiled import jit
-long = "    x = (x * 31 + r.b) ^ (x >> 3)\\n" * 200  # so long that it stays a function of its own
-source = f"def read(r, x):\\n{long}    return x\\ndef entry(rec): return read(rec[0], read(rec[0], 1))"
-for fields in sys.argv[2:]:
-    space = {"__name__": "rebalance_check.model"}
-    exec(compile(source, __file__, "exec"), space)  # Numba caches functions of files only
-    entry = jit(llvmlite, space, ("entry",), Path(sys.argv[1]) / fields)["entry"]
-    print(entry(numpy.array([tuple(range(len(fields)))], [(name, "i8") for name in fields])))
-"""
-
-
-def test_programs_that_two_processes_cached_do_not_mix__in_a_third(tmp_path: Path) -> None:
-    script = tmp_path / "two_programs.py"
-    script.write_text(TWO_PROGRAMS, encoding="utf-8")
-    alone, other, both = [
-        subprocess.run(
-            [sys.executable, script, tmp_path, *programs], capture_output=True, text=True, check=True, timeout=120
-        ).stdout.split()
-        for programs in (["ab"], ["acb"], ["ab", "acb"])
-    ]
-    assert alone != other
-    assert both == alone + other
-
-
-def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert str(cache_directory()) == "/somewhere/rebalance-check"
 
 
 @pytest.mark.nightly

@@ -127,7 +127,7 @@ class Listener:
     def __init__(self) -> None:
         self.received: list[Coverage] = []
 
-    def compiling(self, seconds: float, expected: float | None) -> None:
+    def compiling(self, seconds: float) -> None:
         assert seconds > 0
         assert expected is None or expected > 0
 

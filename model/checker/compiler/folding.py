@@ -18,6 +18,7 @@ from rebalance_check.model.checker.compiler.tree import (
     Binary,
     Both,
     Call,
+    Checked,
     Choose,
     Compare,
     Comparison,
@@ -179,6 +180,8 @@ def is_pure(value: Expression | Address) -> bool:
             return all(is_pure(item.at) for item in value.items)
         case Load():
             return is_pure(value.address)
+        case Checked():
+            return is_pure(value.at)
         case Not() | Convert():
             return is_pure(value.value)
         case Binary() | Compare() | Both() | Either():

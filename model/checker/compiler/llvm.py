@@ -17,6 +17,7 @@ from rebalance_check.model.checker.compiler.tree import (
     Both,
     Break,
     Call,
+    Checked,
     Choose,
     Compare,
     Comparison,
@@ -427,6 +428,8 @@ class FunctionWriter:
                 return self.choose(node)
             case Convert():
                 return self.convert(node)
+            case Checked():
+                return self.checked(node.at, node.length)
             case Call():
                 return self.let(self.call(node.function, node.arguments))
 
@@ -448,10 +451,14 @@ class FunctionWriter:
         """A pointer, each index checked."""
         base = quoted(node.base.name) if isinstance(node.base, Pointer) else f"@t.{node.base.name}"
         for item in node.items:
-            at = self.let(f"call i64 @checked(i64 {self.number(item.at)}, i64 {self.number(item.length)}, i32 {self.at})")
+            at = self.number(item.at) if item.length is None else self.checked(item.at, item.length)
             beyond = self.let(f"mul nsw i64 {at}, {item.stride}") if item.stride != 1 else at
             base = self.let(f"getelementptr inbounds i8, ptr {base}, i64 {beyond}")
         return self.let(f"getelementptr inbounds i8, ptr {base}, i64 {node.offset}") if node.offset else base
+
+    def checked(self, at: Expression, length: Expression) -> str:
+        """An index, 0 where there is no such item."""
+        return self.let(f"call i64 @checked(i64 {self.number(at)}, i64 {self.number(length)}, i32 {self.at})")
 
     def binary(self, node: Binary) -> str:
         """An operation, as Python does it."""

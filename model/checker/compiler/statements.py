@@ -22,6 +22,7 @@ from rebalance_check.model.checker.compiler.tree import (
     Address,
     Assign,
     Break,
+    Checked,
     Comparison,
     Constant,
     Continue,
@@ -31,6 +32,7 @@ from rebalance_check.model.checker.compiler.tree import (
     Fault,
     Function,
     If,
+    Index,
     Load,
     Local,
     Loop,
@@ -271,14 +273,16 @@ class FunctionReader(ExpressionReader):
         self.block.append(Assign(name, folding.convert(value, kind)))
 
     def pinned(self, address: Address) -> Address:
-        """An address that stays where it is when a variable changes that is an index in it."""
-        items = []
-        for item in address.items:
-            at = item.at
-            if not (isinstance(at, Constant) or (isinstance(at, Local) and self.assigned.get(at.name, 0) == 0)):
-                at = self.kept(at)
-            items.append(replace(item, at=at))
-        return replace(address, items=tuple(items))
+        """An address whose indices are computed and checked here, so that it stays where it is."""
+        return replace(address, items=tuple(self.pinned_index(item) for item in address.items))
+
+    def pinned_index(self, item: Index) -> Index:
+        """An index that is computed and checked here."""
+        if item.length is None:
+            return item
+        name = self.fresh("at")
+        self.set_local(name, Checked(item.at, item.length))
+        return Index(Local(Number.INT, name), item.stride, None)
 
     def store(self, target: ast.expr, value: Expression) -> None:
         """A place in memory takes a value; a field that is absent takes none."""

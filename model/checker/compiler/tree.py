@@ -61,11 +61,12 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One item of an array: which, how far apart items lie, and how many there are, which is checked."""
+    """One item of an array: which, and how far apart items lie; ``length`` is how many there are, None where it was
+    checked before that there is such an item."""
 
     at: Expression
     stride: int
-    length: Expression
+    length: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,15 @@ class Convert:
 
 
 @dataclass(frozen=True, slots=True)
+class Checked:
+    """An index, checked to be one of an array of this length."""
+
+    at: Expression
+    length: Expression
+    type: Number = Number.INT
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """What a function of the program returns; an argument is a number or a place in memory."""
 
@@ -185,7 +195,7 @@ class Call:
     type: Number
 
 
-Expression = Constant | Local | Load | Binary | Compare | Both | Either | Not | Choose | Convert | Call
+Expression = Constant | Local | Load | Binary | Compare | Both | Either | Not | Choose | Convert | Checked | Call
 
 TRUE: Final = Constant(Number.TRUTH, 1)
 FALSE: Final = Constant(Number.TRUTH, 0)
