@@ -400,6 +400,12 @@ def begin(out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, 
     shared[ABSORBING] = 1
 
 
+def fingerprints(states: States, n: int, out: Hashes) -> None:
+    """The fingerprints of n states."""
+    for i in range(n):
+        out[i] = fingerprint(states, i)
+
+
 def survey(c: Config, states: States, n: int, out: Achieved) -> None:
     """Of each of n states, which liveness properties hold in it."""
     for i in range(n):

@@ -72,7 +72,7 @@ class Program:
         self._fault = self._loaded.fault()
         known = all_sources(model, model.sizes(bounds))
         kinds = types(model, bounds, model.sizes(bounds))
-        self.begin, self.level, self.expand, self.rehash, self.survey = (
+        self.begin, self.level, self.expand, self.absorb, self.rehash, self.fingerprints, self.survey = (
             Entry(self._loaded.address(name), parameters_of(known[name].tree.args.args, kinds)) for name in ENTRY_POINTS
         )
 

@@ -18,7 +18,7 @@ from rebalance_check.model.checker.layout_source import helper_source, relabelli
 from rebalance_check.model.checker.specification import EACH, Model, assemble, each_of, source_file, sources
 from rebalance_check.model.vocabulary.bounds import Bounds
 
-ENTRY_POINTS: Final = ("begin", "level", "expand", "rehash", "survey")
+ENTRY_POINTS: Final = ("begin", "level", "expand", "absorb", "rehash", "fingerprints", "survey")
 """What Python calls."""
 
 
