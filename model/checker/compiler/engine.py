@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any, Final
 
 import llvmlite
@@ -13,9 +12,8 @@ INLINE_THRESHOLD: Final = 50
 """How large a function LLVM inlines: more than this compiles longer, and runs hardly faster."""
 
 
-@cache
 def target() -> Any:
-    """This machine, with all that its processor can do."""
+    """This machine, with all that its processor can do; made anew each time, because an engine takes it over."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -50,9 +48,9 @@ class Loaded:
     """Machine code in memory, for as long as this object lives."""
 
     def __init__(self, code: bytes) -> None:
-        empty = llvm.parse_assembly("")
-        empty.triple = target().triple
-        self._engine = llvm.create_mcjit_compiler(empty, target())
+        machine, empty = target(), llvm.parse_assembly("")
+        empty.triple = machine.triple
+        self._engine = llvm.create_mcjit_compiler(empty, machine)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
 

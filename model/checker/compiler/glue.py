@@ -12,6 +12,7 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import SYMMETRIC, Sizes
 from rebalance_check.model.checker.specification import EACH, Model, Rule, arguments, call, each_of
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 LABEL_RULE, LABEL_MEMBER = 24, 16
 """Where a label (32 bits) holds the rule and the member; the choice takes the bits below (see `kernel.RULE_SHIFT`)."""
@@ -19,13 +20,13 @@ LABEL_RULE, LABEL_MEMBER = 24, 16
 STEP: Final = "c: Config, s: State, t: State"
 
 
-def glue(model: Model, sizes: Sizes) -> str:
+def glue(model: Model, bounds: Bounds) -> str:
     """Source of ``successors``, ``violated``, ``violated_step``, ``witness``, ``reached_step`` and ``achieved``."""
     return "\n".join(
         [
-            successors_source(model, sizes),
+            successors_source(model, model.sizes(bounds)),
             claims_source(model),
-            achieved_source(model),
+            achieved_source(model, bounds),
             witness_source("witness(c: Config, s: State, met: int)", model.reachable_states),
             witness_source(f"reached_step({STEP}, met: int)", model.reachable_steps),
         ]
@@ -86,7 +87,7 @@ def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
     return "\n".join([*lines, "    return met", ""])
 
 
-def achieved_source(model: Model) -> str:
+def achieved_source(model: Model, bounds: Bounds) -> str:
     """Source of ``achieved``: every liveness property for every member or partition.
 
     They stand in the order of `liveness.compiled_properties.instances`.
@@ -95,7 +96,7 @@ def achieved_source(model: Model) -> str:
     for one in model.liveness:
         indent, each = "    ", each_of(one.holds)
         if each:
-            lines.append(f"{indent}for {each} in range(c.{EACH[each]}):")
+            lines.append(f"{indent}for {each} in range({getattr(bounds, EACH[each])}):")
             indent = " " * 8
         lines += [f"{indent}out[i, z] = {call(one.holds)}", f"{indent}z += 1"]
     return "\n".join([*lines, ""])

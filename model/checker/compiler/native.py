@@ -70,7 +70,7 @@ class Program:
         self._functions = built.functions
         self._loaded = engine.Loaded(built.code)
         self._fault = self._loaded.fault()
-        known = all_sources(model, model.sizes(bounds))
+        known = all_sources(model, bounds)
         kinds = types(model, bounds, model.sizes(bounds))
         self.begin, self.level, self.expand, self.absorb, self.rehash, self.fingerprints, self.survey = (
             Entry(self._loaded.address(name), parameters_of(known[name].tree.args.args, kinds)) for name in ENTRY_POINTS

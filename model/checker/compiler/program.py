@@ -45,7 +45,7 @@ def vocabulary(model: Model, bounds: Bounds) -> Vocabulary:
     sizes = model.sizes(bounds)
     known = {**vars(kernel), **assemble(model)}
     return Vocabulary(
-        sources=all_sources(model, sizes),
+        sources=all_sources(model, bounds),
         globals=known,
         config=model.configure(bounds)._asdict(),
         types=types(model, bounds, sizes),
@@ -53,12 +53,12 @@ def vocabulary(model: Model, bounds: Bounds) -> Vocabulary:
     )
 
 
-def all_sources(model: Model, sizes: Sizes) -> dict[str, Source]:
+def all_sources(model: Model, bounds: Bounds) -> dict[str, Source]:
     """The functions of the model, the generated ones, and the kernel's."""
-    found = dict[str, Source]()
+    found, sizes = dict[str, Source](), model.sizes(bounds)
     for name, text in sources(model).items():
         found |= functions_in(text, source_file(name))
-    found |= functions_in(helper_source(model.state, sizes) + glue(model, sizes), f"<generated for {model.name}>")
+    found |= functions_in(helper_source(model.state, sizes) + glue(model, bounds), f"<generated for {model.name}>")
     return found | functions_in(Path(kernel.__file__).read_text(encoding="utf-8"), kernel.__file__)
 
 
