@@ -129,7 +129,6 @@ class Listener:
 
     def compiling(self, seconds: float) -> None:
         assert seconds > 0
-        assert expected is None or expected > 0
 
     def searching(self, coverage: Coverage) -> None:
         self.received.append(coverage)
@@ -182,5 +181,5 @@ def test_the_interpreter_needs_the_standard_library_alone__and_the_compiler_says
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, timeout=120)
     interpreted, compiled = done.stdout.splitlines()
     assert interpreted == "True"
-    assert compiled.startswith("the compiled explorer needs num")
+    assert compiled.startswith("the compiled explorer needs ")
     assert "pip install 'rebalance-check[explore]'" in compiled

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.model.checker.compiler import cache
+from rebalance_check.model.checker.compiler import cache, engine
 from rebalance_check.model.checker.compiler.program import ENTRY_POINTS, all_sources, program_text, types
 from rebalance_check.model.checker.compiler.statements import NUMBERS, annotation
 from rebalance_check.model.checker.compiler.tree import Parameter
@@ -47,17 +47,10 @@ class Program:
 
     They are those of `kernel`; an array is given as what NumPy has.
 
-    Raises: RebalanceCheckError where llvmlite is not installed or the model cannot be compiled.
+    Raises: SubsetError where the model cannot be compiled.
     """
 
     def __init__(self, model: Model, bounds: Bounds) -> None:
-        try:
-            from rebalance_check.model.checker.compiler import engine  # noqa: PLC0415 - llvmlite is an extra
-        except ImportError as error:
-            raise RebalanceCheckError(
-                f"the compiled explorer needs {error.name}, which is not installed: run "
-                "pip install 'rebalance-check[explore]', or explore with compiled=False"
-            ) from error
         key = cache.key_of(made_from(model, bounds, engine.description()))
         stored = cache.load(key)
         self.was_cached = stored is not None

@@ -107,13 +107,17 @@ def compiled_search(
 
     Raises `RebalanceCheckError` when llvmlite is not installed.
     """
-    from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
-
+    try:
+        from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
+        from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
+    except ImportError as error:
+        raise RebalanceCheckError(
+            f"the compiled explorer needs {error.name}, which is not installed: run "
+            "pip install 'rebalance-check[explore]', or explore with compiled=False"
+        ) from error
     program = compile_apart(machine.model, machine.bounds, progress, limits.stop)
     if program is None:
         return None
-    from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
-
     return ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
 
 
