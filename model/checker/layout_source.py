@@ -28,7 +28,9 @@ def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
         elif leaf.kind == "set":
             value = f"sets[{value}]"
         lines.append(f"    dst{target} = {value}")
-    return "\n".join(["def relabel(dst: 'State', src: 'State', perm: 'Permutation', sets: 'Sets') -> None:", *lines, ""])
+    return "\n".join(
+        ["def relabel(dst: 'State', src: 'State', perm: 'Permutation', sets: 'Sets') -> None:", *lines, ""]
+    )
 
 
 def signature_source(cls: type[Layout], sizes: Sizes) -> str:
@@ -40,7 +42,13 @@ def signature_source(cls: type[Layout], sizes: Sizes) -> str:
         return "def signature(s: 'State', m: int) -> int:\n    return 0\n"
     terms = [term for i, leaf in enumerate(own_leaves(cls, sizes)) for term in [own_term(leaf, i)] if term]
     return "\n".join(
-        ["def signature(s: 'State', m: int) -> int:", "    return (", *[f"        + {term}" for term in terms or ["0"]], "    )", ""]
+        [
+            "def signature(s: 'State', m: int) -> int:",
+            "    return (",
+            *[f"        + {term}" for term in terms or ["0"]],
+            "    )",
+            "",
+        ]
     )
 
 

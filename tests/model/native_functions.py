@@ -84,7 +84,9 @@ class NativeFunctions:
         return Outcome(int(result) if has_result else None, tuple(buffer.raw[:size] for buffer in buffers))
 
     def _prototype(self, function: Function) -> Any:
-        kinds = [C_TYPES[each.type] if isinstance(each.type, Number) else ctypes.c_void_p for each in function.parameters]
+        kinds = [
+            C_TYPES[each.type] if isinstance(each.type, Number) else ctypes.c_void_p for each in function.parameters
+        ]
         result = C_TYPES[function.results[0]] if function.results else None
         return ctypes.CFUNCTYPE(result, *kinds)(self._loaded.address(function.name))
 
@@ -115,4 +117,3 @@ def makes_configuration(node: ast.FunctionDef) -> bool:
     """Whether a function belongs to the bounds and not to the steps."""
     notes = [ast.unparse(each.annotation) for each in node.args.args if each.annotation is not None]
     return any(note.startswith(BUILDERS) for note in [*notes, ast.unparse(node.returns or ast.Constant(None))])
-

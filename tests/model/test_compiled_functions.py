@@ -164,7 +164,9 @@ def compare_rule(functions: NativeFunctions, packed: bytes, name: str, random: R
         known = {"c": CONFIG, "m": m, "k": 0}
         if rule.choices is not None:
             state = machine.unpack(packed)
-            wanted = [{**known, "c": machine.config, "s": state}[each.arg] for each in arguments(functions, rule.choices)]
+            wanted = [
+                {**known, "c": machine.config, "s": state}[each.arg] for each in arguments(functions, rule.choices)
+            ]
             known["k"] = random.randrange(max(1, rule.choices(*wanted)))
         state = machine.unpack(packed)
         names = [each.arg for each in arguments(functions, rule.step)]

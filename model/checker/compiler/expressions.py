@@ -110,7 +110,9 @@ class ExpressionReader:
         match node:
             case ast.BoolOp():
                 join = folding.both if isinstance(node.op, ast.And) else folding.either
-                return reduce(lambda right, left: join(left, right), [self.truth(each) for each in reversed(node.values)])
+                return reduce(
+                    lambda right, left: join(left, right), [self.truth(each) for each in reversed(node.values)]
+                )
             case ast.UnaryOp(op=ast.Not()):
                 return folding.opposite(self.truth(node.operand))
             case _:
@@ -379,7 +381,11 @@ def further(address: Address, offset: int, *items: Index) -> Address:
     """An address so many bytes on, and at these items; an item that is known is checked now, and adds to the offset."""
     kept = list(address.items)
     for item in items:
-        if isinstance(item.at, Constant) and isinstance(item.length, Constant) and 0 <= item.at.value < item.length.value:
+        if (
+            isinstance(item.at, Constant)
+            and isinstance(item.length, Constant)
+            and 0 <= item.at.value < item.length.value
+        ):
             offset += item.at.value * item.stride
         else:
             kept.append(item)
@@ -392,5 +398,3 @@ def fits(given: Record | Array, wanted: Record | Array) -> bool:
         known = wanted.length is None or wanted.length == given.length
         return known and given.stride == wanted.stride and given.item == wanted.item
     return given == wanted
-
-

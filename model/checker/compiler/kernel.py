@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     States = Hashes = Numbers = Labels = Signatures = Achieved = Any
     # generated for each model by `glue` and `layout_source`
 
-    def successors(c: Config, s: State, states: States, i: int, out: States, labels: Numbers, z: int, st: Numbers) -> int:
+    def successors(
+        c: Config, s: State, states: States, i: int, out: States, labels: Numbers, z: int, st: Numbers
+    ) -> int:
         """Write the successors of state i from slot z on; the first slot beyond them."""
         ...
 

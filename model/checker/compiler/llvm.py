@@ -162,12 +162,8 @@ done:
 
 
 PROVIDED: Final = (
-    Function(
-        "prefetch", (Parameter("table", HASHES), Parameter("at", Number.INT)), (), body=(), is_pure=False
-    ),
-    Function(
-        "meet", (Parameter("shared", NUMBERS), Parameter("workers", Number.INT)), (), body=(), is_pure=False
-    ),
+    Function("prefetch", (Parameter("table", HASHES), Parameter("at", Number.INT)), (), body=(), is_pure=False),
+    Function("meet", (Parameter("shared", NUMBERS), Parameter("workers", Number.INT)), (), body=(), is_pure=False),
 )
 """The functions of `RUNTIME` that a program may call."""
 

@@ -121,5 +121,3 @@ def parameters_of(arguments: Sequence[Any], kinds: Any) -> list[Parameter]:
     """The parameters of an entry point, the configuration left out."""
     named = [(each.arg, annotation(each.annotation)) for each in arguments]
     return [Parameter(name, NUMBERS.get(note) or kinds[note]) for name, note in named if note != "Config"]
-
-

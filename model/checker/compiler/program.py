@@ -95,5 +95,3 @@ def _numbers(length: int | None) -> Array:
 
 def _rows(item: Array, length: int | None) -> Array:
     return Array(item, item.stride * (item.length or 1), length)
-
-

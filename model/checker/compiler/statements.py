@@ -242,7 +242,9 @@ class FunctionReader(ExpressionReader):
         name = target.id
         if isinstance(value, Place) or is_absent_record(value):
             if self.assigned[name] > 1:
-                raise self.refuse(target, f"{name} names a record and is assigned again", "use one name for each record")
+                raise self.refuse(
+                    target, f"{name} names a record and is assigned again", "use one name for each record"
+                )
             self.names[name] = replace(value, address=self.pinned(value.address)) if isinstance(value, Place) else value
             return
         number = self.as_number(target, value)

@@ -85,5 +85,3 @@ def assigned_names(tree: ast.FunctionDef) -> dict[str, int]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
     return counts
-
-

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from rebalance_check.model.checker.layout import Field, Layout, Sizes, empty_number, present, width
 

@@ -18,8 +18,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from rebalance_check.model.checker.liveness.graph import StateGraph
 from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
+from rebalance_check.model.checker.liveness.graph import StateGraph
 
 
 class Fairness:

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER
 from rebalance_check.model.checker.liveness.graph_source import Backend
 from rebalance_check.model.checker.liveness.quotient import Quotient, fingerprints
-from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER
 from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
 
 MOST_STATES: Final = 1 << 24

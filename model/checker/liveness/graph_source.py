@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from rebalance_check.model.checker.compiler import kernel
+from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import held_in, instances
 from rebalance_check.model.checker.liveness.quotient import as_rows
-from rebalance_check.model.checker.compiler import kernel
-from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 from rebalance_check.model.checker.safety.compilation import compile_apart
 from rebalance_check.model.checker.safety.limits import Limits, SearchListener
 from rebalance_check.model.checker.safety.search import Outcome, Search
@@ -137,9 +137,7 @@ class Compiled:
         self.machine, self.endless = machine, endless
         self.progress = progress
         # both run to their end: nothing interrupts them but a signal, which ends the waiting
-        program, self.program = (
-            compile_apart(machine.model, each.bounds, progress) for each in (machine, endless)
-        )
+        program, self.program = (compile_apart(machine.model, each.bounds, progress) for each in (machine, endless))
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=progress)
         self.buffer = Buffer(endless, 1)
         self.worker = Worker(self.program, endless, 0, self.buffer, symmetry=False)

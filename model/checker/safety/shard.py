@@ -179,8 +179,6 @@ def size_of(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-
-
 def cut(path: Path, size: int) -> None:
     """Cut a file off behind so many bytes.
 
