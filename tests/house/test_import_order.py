@@ -21,9 +21,10 @@ FLOORS = (
     # The vocabulary, the model checker, the models.
     ("model.vocabulary", "model.shrink", "model.in_thread", "model.version"),
     ("model.checker.layout",),
-    ("model.checker.layout_source", "model.checker.lowering"),
+    ("model.checker.layout_source",),
     ("model.checker.layout_objects", "model.checker.specification"),
     ("model.checker.interpreter", "model.checker.mutant"),
+    ("model.checker.compiler",),
     ("model.checker.walks",),
     ("model.checker.safety",),
     ("model.checker.liveness",),

@@ -45,7 +45,7 @@ def object_code(text: str) -> bytes:
 
 
 class Loaded:
-    """Machine code in memory, for as long as this object lives."""
+    """Machine code in memory, for as long as this object exists."""
 
     def __init__(self, code: bytes) -> None:
         machine, empty = target(), llvm.parse_assembly("")

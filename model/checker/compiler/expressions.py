@@ -23,6 +23,7 @@ from rebalance_check.model.checker.compiler.subset import (
     enumeration,
 )
 from rebalance_check.model.checker.compiler.tree import (
+    TRUE,
     Address,
     Comparison,
     Constant,
@@ -161,17 +162,16 @@ class ExpressionReader:
         """A variable, or what its module knows by that name."""
         if node.id in self.names:
             return self.names[node.id]
-        known = self.words.globals.get(node.id, BUILTINS.get(node.id))
-        match known:
-            case bool():
-                return folding.truth(known)
-            case np.uint64():
-                return Constant(Number.BITS, int(known))
-            case int():
-                return folding.integer(int(known))
-            case _ if known is not None:
-                made: Value = known
-                return made
+        known: Any = self.words.globals.get(node.id, BUILTINS.get(node.id))
+        if isinstance(known, bool):
+            return folding.truth(known)
+        if isinstance(known, np.uint64):
+            return Constant(Number.BITS, int(known))
+        if isinstance(known, int):
+            return folding.integer(int(known))
+        if known is not None:
+            meaning: Value = known
+            return meaning
         raise self.refuse(node, f"{node.id} has no value here", "give it one on every way to this line")
 
     def attribute(self, node: ast.Attribute) -> Value:
@@ -181,7 +181,7 @@ class ExpressionReader:
             return self.configured(node)
         if isinstance(owner, Place) and isinstance(owner.type, Record):
             return self.field(node, owner.address, owner.type)
-        if isinstance(owner, Place) and node.attr == "words" and isinstance(owner.type.item, Record):
+        if isinstance(owner, Place) and node.attr == "words" and isinstance(owner.type, Array):
             words = Array(Cell.U64, Cell.U64.bytes, owner.type.stride // Cell.U64.bytes)
             return replace(owner, type=Array(words, owner.type.stride, owner.type.length))
         if isinstance(owner, Absent) and owner.record is not None and not owner.is_list:
@@ -189,7 +189,7 @@ class ExpressionReader:
         members = enumeration(owner)
         if members is not None and node.attr in members.__members__:
             return folding.integer(int(members[node.attr]))
-        found = getattr(owner, node.attr, None)
+        found: Any = getattr(owner, node.attr, None)
         if found in CONVERSIONS:
             made: Value = found
             return made
@@ -305,7 +305,7 @@ class ExpressionReader:
         terms = [self.number(each) for each in (node.left, *node.comparators)]
         if not all(folding.is_pure(each) for each in terms[1:-1]):
             raise self.refuse(node, f"{ast.unparse(node)} calls a function that writes", "compare two at a time")
-        found: Expression = folding.TRUE
+        found: Expression = TRUE
         for operation, left, right in zip(node.ops, terms, terms[1:], strict=False):
             if type(operation) not in COMPARISONS:
                 raise self.refuse(node, f"{ast.unparse(node)} is no comparison of numbers", "use == != < <= > >=")

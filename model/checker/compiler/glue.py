@@ -1,8 +1,8 @@
 """Generates the functions through which the kernel reaches a model's rules and claims.
 
 Rules and claims are lists in Python; compiled, a list of functions would cost an indirect call each. So they are
-written out one after the other, in the order of `Machine.successors`, and the compiler inlines them. The names are those
-that `kernel` declares.
+written out one after the other, in the order of `Machine.successors`, and the compiler inlines them. The names are
+those that `kernel` declares.
 """
 
 from __future__ import annotations

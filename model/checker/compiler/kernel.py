@@ -11,14 +11,24 @@ it. So no two threads write to one place, and what is found does not depend on w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    Config = State = Permutation = Sets = Permutations = AllSets = Any
-    Hash = Any
-    States = Hashes = Numbers = Labels = Signatures = Achieved = Any
+    Config: TypeAlias = Any
+    State: TypeAlias = Any
+    Permutation: TypeAlias = Any
+    Sets: TypeAlias = Any
+    Permutations: TypeAlias = Any
+    AllSets: TypeAlias = Any
+    Hash: TypeAlias = Any
+    States: TypeAlias = Any
+    Hashes: TypeAlias = Any
+    Numbers: TypeAlias = Any
+    Labels: TypeAlias = Any
+    Signatures: TypeAlias = Any
+    Achieved: TypeAlias = Any
     # generated for each model by `glue` and `layout_source`
 
     def successors(
@@ -59,7 +69,7 @@ if TYPE_CHECKING:
         """A number that does not depend on how members are named."""
         ...
 
-    # what the compiler provides (`llvm.RUNTIME`)
+    # what the compiler provides (`runtime.RUNTIME`)
 
     def prefetch(table: Hashes, i: int) -> None:
         """Begin to load an item that will be needed soon."""
@@ -96,7 +106,7 @@ ENDING: Final = 18  # 1 where it ends after this round: the same for all
 ABSORBING: Final = 19  # 1 where the buffer is full, and nothing of it is absorbed yet
 PER_WORKER: Final = 24  # from here on, for each worker, `SHARE` numbers: ...
 SHARE: Final = 8  # (a cache line)
-ROOM: Final = 0  # ... how many states it has room for,
+FREE: Final = 0  # ... how many more states its arrays can hold,
 FOUND: Final = 1  # how many successors it wrote,
 LEFT: Final = 2  # how many states of its frontier are left,
 KEPT: Final = 3  # how many states it keeps,
@@ -105,7 +115,7 @@ BROKEN: Final = 4  # and the claim that it saw broken
 # ------------------------------------------------------------------------------------------------ why `level` returns
 
 DONE: Final = 0  # the frontier is expanded
-NO_ROOM: Final = 1  # a worker has not enough room for what is in the buffer
+FULL: Final = 1  # the arrays of a worker cannot hold what is in the buffer
 OVER: Final = 2  # a claim is broken, or the search is to end
 
 RULE_SHIFT: Final = 24
@@ -155,7 +165,8 @@ def owner_of(fp: Hash, workers: int) -> int:
 
 def slot_of(table: Hashes, fp: Hash) -> int:
     """Where in a table, whose length is a power of two, the search for a fingerprint begins."""
-    return int(np.int64(fp)) & (table.shape[0] - 1)
+    last: int = table.shape[0] - 1
+    return int(np.int64(fp)) & last
 
 
 def insert(table: Hashes, fp: Hash) -> bool:
@@ -300,13 +311,13 @@ def share_of(worker: int) -> int:
     return PER_WORKER + worker * SHARE
 
 
-def has_room(shared: Numbers, workers: int) -> bool:
-    """Whether every worker has room for all successors in the buffer, should they all be new and its own."""
+def all_fits(shared: Numbers, workers: int) -> bool:
+    """Whether every worker can hold all successors in the buffer, should they all be new and its own."""
     total = 0
     for w in range(workers):
         total += shared[share_of(w) + FOUND]
     for w in range(workers):
-        if shared[share_of(w) + ROOM] < total:
+        if shared[share_of(w) + FREE] < total:
             return False
     return True
 
@@ -327,17 +338,17 @@ def is_expanded(shared: Numbers, workers: int) -> bool:
     return True
 
 
-def publish(me: int, room: int, st: Numbers, shared: Numbers) -> None:
+def publish(me: int, rows: int, st: Numbers, shared: Numbers) -> None:
     """Let the others know how far this worker is."""
     mine = share_of(me)
-    shared[mine + ROOM] = room - st[STATES]
+    shared[mine + FREE] = rows - st[STATES]
     shared[mine + LEFT] = st[SIZE] - st[AT]
     shared[mine + KEPT] = st[STATES]
     shared[mine + BROKEN] = st[CLAIM]
 
 
 def ending(shared: Numbers, workers: int) -> int:
-    """1 where the search is to end: it was told to, or it has as many states as it may have."""
+    """1 where the search is to end: it was stopped, or it has as many states as it may have."""
     total = 0
     for w in range(workers):
         total += shared[share_of(w) + KEPT]
@@ -345,17 +356,17 @@ def ending(shared: Numbers, workers: int) -> int:
 
 
 def level(
-    c: Config, me: int, workers: int, capacity: int, chunk: int, room: int,
+    c: Config, me: int, workers: int, capacity: int, chunk: int, rows: int,
     frontier: States, found: States, table: Hashes, parents: Labels, labels: Labels, st: Numbers,
     before: Numbers, out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers,
     symmetric: bool, spare: States, perms: Permutations, sets: AllSets, signs: Signatures,
 ) -> int:  # fmt: skip
     """Search the frontier, as one of several workers, until it is expanded or something ends the search.
 
-    ``room`` is the number of states for which this worker's arrays are large enough. Where the search cannot go on with
+    ``rows`` is the number of states that this worker's arrays can hold. Where the search cannot go on with
     what is in the buffer, ``before`` has the counters ``st`` as they were before the round.
     """
-    publish(me, room, st, shared)
+    publish(me, rows, st, shared)
     meet(shared, workers)
     absorbing = shared[ABSORBING] != 0
     meet(shared, workers)
@@ -370,16 +381,16 @@ def level(
             shared[share_of(me) + FOUND] = st[FILLED]
             meet(shared, workers)
         absorbing = False
-        if not has_room(shared, workers):
+        if not all_fits(shared, workers):
             shared[ABSORBING] = 1
-            return NO_ROOM
+            return FULL
         for other in range(workers):
             absorb(
                 c, me, other, workers, capacity, shared[share_of(other) + FOUND], out, out_fp, out_parent, out_label,
                 found, table, parents, labels, st,
             )  # fmt: skip
         meet(shared, workers)
-        publish(me, room, st, shared)
+        publish(me, rows, st, shared)
         if me == 0:
             shared[ABSORBING] = 0
         meet(shared, workers)

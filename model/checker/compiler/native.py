@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 KERNEL_FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.py")))
 LAYOUT_FILES: Final = tuple(Path(__file__).parents[1] / name for name in ("layout.py", "layout_source.py"))
-"""What decides how a program is made, beside the model."""
+"""What decides how a program is made, besides the model."""
 
 C_TYPES: Final = {Number.TRUTH: ctypes.c_bool, Number.INT: ctypes.c_int64, Number.BITS: ctypes.c_uint64}
 
@@ -87,12 +87,15 @@ class Entry:
 
     def __init__(self, address: int, parameters: Sequence[Parameter]) -> None:
         kinds = list[Any]()
-        self._lengths = []
+        self._lengths = list[bool | None]()
         for parameter in parameters:
-            is_number = isinstance(parameter.type, Number)
+            if isinstance(parameter.type, Number):
+                kinds.append(C_TYPES[parameter.type])
+                self._lengths.append(None)
+                continue
             has_length = isinstance(parameter.type, Array) and parameter.type.length is None
-            kinds += [C_TYPES[parameter.type] if is_number else ctypes.c_void_p] + [ctypes.c_int64] * has_length
-            self._lengths.append(None if is_number else has_length)
+            kinds += [ctypes.c_void_p] + [ctypes.c_int64] * has_length
+            self._lengths.append(has_length)
         self._function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
 
     def __call__(self, *arguments: Any) -> int:

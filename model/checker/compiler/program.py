@@ -10,6 +10,7 @@ from typing import Final
 from rebalance_check.model.checker.compiler import kernel, llvm
 from rebalance_check.model.checker.compiler.functions import Functions, functions_in
 from rebalance_check.model.checker.compiler.glue import glue
+from rebalance_check.model.checker.compiler.runtime import PROVIDED
 from rebalance_check.model.checker.compiler.subset import Source, Vocabulary
 from rebalance_check.model.checker.compiler.tree import Function
 from rebalance_check.model.checker.compiler.types import Array, Cell, Number, Record, record_of, rows_of
@@ -49,7 +50,7 @@ def vocabulary(model: Model, bounds: Bounds) -> Vocabulary:
         globals=known,
         config=model.configure(bounds)._asdict(),
         types=types(model, bounds, sizes),
-        functions={each.name: each for each in llvm.PROVIDED},
+        functions={each.name: each for each in PROVIDED},
     )
 
 
@@ -67,7 +68,7 @@ def types(model: Model, bounds: Bounds, sizes: Sizes) -> Mapping[str, Number | R
     members, count = sizes.get(SYMMETRIC, 0), len(relabellings(sizes))
     state = record_of(model.state, sizes)
     numbers, permutation, sets = _numbers(None), _numbers(max(members, 1)), _numbers(1 << members)
-    aims = max(instances(model, bounds), 1)
+    properties = max(instances(model, bounds), 1)
     return {
         **{name: record_of(each, sizes) for name, each in nested(model.state).items()},
         "State": state,
@@ -80,7 +81,7 @@ def types(model: Model, bounds: Bounds, sizes: Sizes) -> Mapping[str, Number | R
         "Permutations": _rows(permutation, count),
         "Sets": sets,
         "AllSets": _rows(sets, count),
-        "Achieved": _rows(Array(Cell.U8, 1, aims), None),
+        "Achieved": _rows(Array(Cell.U8, 1, properties), None),
     }
 
 

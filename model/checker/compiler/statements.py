@@ -1,4 +1,4 @@
-"""Reads a function: its parameters by their annotations, and its statements, of which only those that can happen stay."""
+"""Reads a function: its parameters by their annotations, and of its statements those that can happen."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rebalance_check.model.checker.compiler.subset import (
     assigned_names,
 )
 from rebalance_check.model.checker.compiler.tree import (
+    FALSE,
     Address,
     Assign,
     Break,
@@ -191,11 +192,11 @@ class FunctionReader(ExpressionReader):
             raise self.refuse(node, "the step of the range is not known, or not positive", "count up by a constant")
         if isinstance(first, Constant) and isinstance(last, Constant) and first.value >= last.value:
             return
-        if name in assigned_names(ast.FunctionDef(name="", args=self.source.tree.args, body=node.body)):
+        if name in assigned_names(*node.body):
             raise self.refuse(node, f"{name} is assigned in its own loop", "use another variable")
         if name in self.names:
             raise self.refuse(node, f"{name} has a meaning before the loop", "give the loop a variable of its own")
-        variable = self.fresh(name)
+        variable = self.new_name(name)
         self.function.locals[variable] = Number.INT
         self.names[name] = Local(Number.INT, variable)
         self.block.append(Loop(variable, first, last, step.value, self.body_of(node.body)))
@@ -218,7 +219,7 @@ class FunctionReader(ExpressionReader):
         """A value that does not change when a variable does that it was computed from."""
         if not isinstance(value, Expression) or isinstance(value, Constant):
             return value
-        name = self.fresh("kept")
+        name = self.new_name("kept")
         self.set_local(name, value)
         return Local(value.type, name)
 
@@ -282,7 +283,7 @@ class FunctionReader(ExpressionReader):
         """An index that is computed and checked here."""
         if item.length is None:
             return item
-        name = self.fresh("at")
+        name = self.new_name("at")
         self.set_local(name, Checked(item.at, item.length))
         return Index(Local(Number.INT, name), item.stride, None)
 
@@ -308,7 +309,7 @@ class FunctionReader(ExpressionReader):
             what = f"{ast.unparse(target)} is absent, and its value calls a function that writes"
             raise self.refuse(target, what, "call it on a line of its own")
         other = folding.compare(Comparison.NE, *self.alike(target, value, folding.integer(place.reads)))
-        if other != folding.FALSE:
+        if other != FALSE:
             self.is_pure = False
             self.block.append(If(other, (Fault(),), ()))
 
@@ -363,7 +364,7 @@ class FunctionReader(ExpressionReader):
                     offset, inner = kind.places[name]
                     self.empty(further(address, offset), inner, empty_number(kind.layout.FIELDS[name].kind))
 
-    def fresh(self, name: str) -> str:
+    def new_name(self, name: str) -> str:
         """A name that no variable of the function has."""
         self.temporaries += 1
         return f"{name}.{self.temporaries}"

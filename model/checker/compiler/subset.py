@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -78,10 +79,7 @@ def enumeration(value: object) -> type[IntEnum] | None:
     return value if isinstance(value, type) and issubclass(value, IntEnum) else None
 
 
-def assigned_names(tree: ast.FunctionDef) -> dict[str, int]:
-    """How many statements give a value to each name."""
-    counts = dict[str, int]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            counts[node.id] = counts.get(node.id, 0) + 1
-    return counts
+def assigned_names(*statements: ast.stmt) -> Counter[str]:
+    """How many statements give a value to each name, in these statements and those inside of them."""
+    nodes = (node for each in statements for node in ast.walk(each))
+    return Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))

@@ -16,7 +16,7 @@ from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import held_in, instances
 from rebalance_check.model.checker.liveness.quotient import as_rows
-from rebalance_check.model.checker.safety.compilation import compile_apart
+from rebalance_check.model.checker.safety.compilation import compiled
 from rebalance_check.model.checker.safety.limits import Limits, SearchListener
 from rebalance_check.model.checker.safety.search import Outcome, Search
 from rebalance_check.model.checker.safety.worker import Buffer, Worker
@@ -136,8 +136,7 @@ class Compiled:
     def __init__(self, machine: Machine, endless: Machine, progress: SearchListener | None = None) -> None:
         self.machine, self.endless = machine, endless
         self.progress = progress
-        # both run to their end: nothing interrupts them but a signal, which ends the waiting
-        program, self.program = (compile_apart(machine.model, each.bounds, progress) for each in (machine, endless))
+        program, self.program = (compiled(machine.model, each.bounds, progress) for each in (machine, endless))
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=progress)
         self.buffer = Buffer(endless, 1)
         self.worker = Worker(self.program, endless, 0, self.buffer, symmetry=False)

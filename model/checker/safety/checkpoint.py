@@ -21,8 +21,10 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 FORMAT: Final = 2
 """The version of what a checkpoint holds."""
 
-CHECKER_FILES: Final = ("../layout.py", "../layout_source.py", "../interpreter.py", "../compiler/kernel.py", "worker.py",
-    "workers.py", "search.py",)  # fmt: skip
+CHECKER_FILES: Final = (
+    "../layout.py", "../layout_source.py", "../interpreter.py", "../compiler/kernel.py",
+    "worker.py", "workers.py", "search.py",
+)  # fmt: skip
 """The files of the checker that decide what states and fingerprints look like, and the order of the search."""
 
 

@@ -47,3 +47,10 @@ def compile_apart(
             listener.compiling(time.perf_counter() - started)
     compiling.wait()
     return made[0]
+
+
+def compiled(model: Model, bounds: Bounds, listener: SearchListener | None) -> Program:
+    """A compiled model, for a search that nothing but a signal interrupts, which ends the waiting."""
+    program = compile_apart(model, bounds, listener)
+    assert program is not None, "nothing asked to stop"
+    return program

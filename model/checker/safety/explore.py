@@ -1,7 +1,7 @@
 """``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`.
 
-Imports of the compiled backend stand inside of functions, because llvmlite and NumPy are an extra: interpreting a model,
-replaying a path and reading a report must work without them.
+Imports of the compiled backend stand inside of functions, because llvmlite and NumPy are an extra: interpreting a
+model, replaying a path and reading a report must work without them.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Worker:
         return int(self.st[kernel.NEXT])
 
     @property
-    def room(self) -> int:
+    def rows(self) -> int:
         """For how many states its arrays are large enough."""
         behind = self.states - self.found
         return min(len(self.parents), len(self.labels), len(self.table) // 2, behind + len(self.next))
@@ -128,7 +128,7 @@ class Worker:
     def level(self) -> int:
         """Run the compiled `kernel.level`; it returns when all workers are done, or none can go on."""
         return self.program.level(
-            self.me, self.buffer.workers, self.buffer.capacity, self.buffer.chunk, self.room,
+            self.me, self.buffer.workers, self.buffer.capacity, self.buffer.chunk, self.rows,
             self.this, self.next, self.table, self.parents, self.labels, self.st, self.before,
             *self.buffer.arrays, self.buffer.shared, *self.symmetry,
         )  # fmt: skip
@@ -172,7 +172,7 @@ class Worker:
         return np.zeros(shape, dtype)
 
     def grown(self, array: Any, capacity: int, used: int) -> Any:
-        """The array with at least ``capacity`` rows: itself, or one of twice as many or more; ``used`` rows are kept."""
+        """The array with at least ``capacity`` rows: itself, or one of twice as many; ``used`` rows are kept."""
         if capacity <= len(array):
             return array
         made = self.zeros((max(capacity, 2 * len(array)), *array.shape[1:]), array.dtype)

@@ -115,7 +115,7 @@ class ParallelSearch:
         if self.is_time_to_end():
             return False
         reason = team.level(self.watch)
-        while reason == kernel.NO_ROOM:
+        while reason == kernel.FULL:
             if not self.grow():
                 return False
             reason = team.level(self.watch)
@@ -141,7 +141,7 @@ class ParallelSearch:
         return self.ended is not None
 
     def grow(self) -> bool:
-        """Make room for what is in the buffer; False, and the round is undone, where memory is short."""
+        """Grow for what is in the buffer; False, and the round is undone, where memory is short."""
         more = self.buffer.found
         try:
             for worker in self.workers:

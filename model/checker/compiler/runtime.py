@@ -1,0 +1,119 @@
+"""What every compiled program has, as LLVM's text: the place of a fault, checked operands, and the meeting of threads.
+
+What Python would refuse is noticed instead of done: an index beyond its array becomes 0, a divisor of 0 becomes 1, and
+an amount of less than no bits becomes 0; the number of the function stands in ``@fault`` then.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.compiler.tree import Function, Parameter
+from rebalance_check.model.checker.compiler.types import Array, Cell, Number
+
+HASHES: Final = Array(Cell.U64, Cell.U64.bytes, None)
+NUMBERS: Final = Array(Cell.I64, Cell.I64.bytes, None)
+
+RUNTIME: Final = """\
+@fault = global i32 0
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.umin.i64(i64, i64)
+define internal i64 @checked(i64 %at, i64 %length, i32 %where) alwaysinline nounwind {
+  %is_inside = icmp ult i64 %at, %length
+  br i1 %is_inside, label %inside, label %beyond, !prof !0
+beyond:
+  store i32 %where, ptr @fault
+  br label %inside
+inside:
+  %sure = phi i64 [%at, %0], [0, %beyond]
+  ret i64 %sure
+}
+define internal i64 @divisor(i64 %by, i32 %where) alwaysinline nounwind {
+  %is_none = icmp eq i64 %by, 0
+  br i1 %is_none, label %none, label %some, !prof !1
+none:
+  store i32 %where, ptr @fault
+  br label %some
+some:
+  %sure = phi i64 [%by, %0], [1, %none]
+  ret i64 %sure
+}
+define internal i64 @amount(i64 %by, i32 %where) alwaysinline nounwind {
+  %is_less = icmp slt i64 %by, 0
+  br i1 %is_less, label %less, label %some, !prof !1
+less:
+  store i32 %where, ptr @fault
+  br label %some
+some:
+  %sure = phi i64 [%by, %0], [0, %less]
+  ret i64 %sure
+}
+define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline nounwind {
+  %q = sdiv i64 %a, %b
+  %r = srem i64 %a, %b
+  %is_rest = icmp ne i64 %r, 0
+  %signs = xor i64 %r, %b
+  %is_other = icmp slt i64 %signs, 0
+  %is_less = and i1 %is_rest, %is_other
+  %less = sext i1 %is_less to i64
+  %floor = add i64 %q, %less
+  ret i64 %floor
+}
+define internal i64 @floor_mod(i64 %a, i64 %b) alwaysinline nounwind {
+  %r = srem i64 %a, %b
+  %is_rest = icmp ne i64 %r, 0
+  %signs = xor i64 %r, %b
+  %is_other = icmp slt i64 %signs, 0
+  %is_less = and i1 %is_rest, %is_other
+  %more = select i1 %is_less, i64 %b, i64 0
+  %modulo = add i64 %r, %more
+  ret i64 %modulo
+}
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare i32 @sched_yield()
+define internal void @prefetch(ptr %table, i64 %length, i64 %at) alwaysinline nounwind {
+  %slot = getelementptr inbounds i64, ptr %table, i64 %at
+  call void @llvm.prefetch.p0(ptr %slot, i32 1, i32 3, i32 1)
+  ret void
+}
+define internal void @meet(ptr %shared, i64 %length, i64 %workers) noinline nounwind {
+  %is_alone = icmp eq i64 %workers, 1
+  br i1 %is_alone, label %done, label %arrive
+arrive:
+  %turn = getelementptr inbounds i64, ptr %shared, i64 8
+  %mine = load atomic i64, ptr %turn acquire, align 8
+  %before = atomicrmw add ptr %shared, i64 1 acq_rel
+  %here = add i64 %before, 1
+  %is_last = icmp eq i64 %here, %workers
+  br i1 %is_last, label %open, label %wait
+open:
+  store atomic i64 0, ptr %shared monotonic, align 8
+  %next = add i64 %mine, 1
+  store atomic i64 %next, ptr %turn release, align 8
+  ret void
+wait:
+  %tried = phi i64 [0, %arrive], [%again, %spin], [0, %rest]
+  %now = load atomic i64, ptr %turn acquire, align 8
+  %is_open = icmp ne i64 %now, %mine
+  br i1 %is_open, label %done, label %spin
+spin:
+  %again = add i64 %tried, 1
+  %is_long = icmp eq i64 %again, 2000
+  br i1 %is_long, label %rest, label %wait
+rest:
+  %ignored = call i32 @sched_yield()
+  br label %wait
+done:
+  ret void
+}
+!0 = !{!"branch_weights", i32 1000000, i32 1}
+!1 = !{!"branch_weights", i32 1, i32 1000000}
+"""
+"""Its text. `meet` spins for a moment and then lets other threads run, because a level may take a thread long."""
+
+
+PROVIDED: Final = (
+    Function("prefetch", (Parameter("table", HASHES), Parameter("at", Number.INT)), (), body=(), is_pure=False),
+    Function("meet", (Parameter("shared", NUMBERS), Parameter("workers", Number.INT)), (), body=(), is_pure=False),
+)
+"""The functions of `RUNTIME` that a program may call."""
