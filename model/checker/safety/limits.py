@@ -23,6 +23,7 @@ class Ended(StrEnum):
     BYTES = "the memory limit is reached"
     NO_MEMORY = "the system has no more memory"
     NUMBERS = "states are numbered in 32 bits, and there are no more numbers"
+    DISK = "the disk is full"
     STOPPED = "it was interrupted"
 
 

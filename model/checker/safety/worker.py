@@ -83,21 +83,14 @@ class Worker:
 
     def __init__(self, program: Program, machine: Machine, me: int, buffer: Buffer, symmetry: bool) -> None:
         self.program, self.me, self.buffer = program, me, buffer
-        words, perms = words_of(machine), relabellings(machine.sizes)
+        words = words_of(machine)
         self.this, self.next = np.zeros((1 << 12, words), np.uint64), np.zeros((1 << 12, words), np.uint64)
         self.table = np.zeros(1 << 16, np.uint64)
         self.parents, self.labels = np.zeros(1 << 14, np.uint32), np.zeros(1 << 14, np.uint32)
         self.st = np.zeros(kernel.FIRED + len(machine.model.rules), np.int64)
         self.before = self.st.copy()
         self.most_bytes: int | None = None
-        # the last arguments of `kernel.level`: scratch space, and every renaming of members, also as a map of sets
-        self.symmetry = (
-            symmetry,
-            np.zeros((2, words), np.uint64),
-            np.array([perm for perm, _ in perms], np.int64),
-            np.array([sets for _, sets in perms], np.int64),
-            np.zeros(max(len(perms[0][0]), 1), np.int64),
-        )
+        self.symmetry = renamings(machine, symmetry)
 
     @property
     def states(self) -> int:
@@ -218,3 +211,18 @@ class Worker:
 def words_of(machine: Machine) -> int:
     """The words of a packed state."""
     return width(machine.model.state, machine.sizes) // WORD
+
+
+def renamings(machine: Machine, symmetry: bool) -> tuple[Any, ...]:
+    """The last arguments of `kernel.level` and `kernel.expand`, for one thread.
+
+    They are whether to rename, scratch space, and every renaming of members, also as a map of sets.
+    """
+    perms = relabellings(machine.sizes)
+    return (
+        symmetry,
+        np.zeros((2, words_of(machine)), np.uint64),
+        np.array([perm for perm, _ in perms], np.int64),
+        np.array([sets for _, sets in perms], np.int64),
+        np.zeros(max(len(perms[0][0]), 1), np.int64),
+    )
