@@ -40,6 +40,7 @@ class Outcome:
     fired: Counter[str] = field(default_factory=Counter)
     """How often each kind of action fired."""
     seconds: float = 0.0
+    disk_bytes: int = 0
 
     @property
     def complete(self) -> bool:

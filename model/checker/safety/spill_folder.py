@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -50,16 +50,20 @@ class SpillFolder:
     ) -> None:
         self._lock.close()
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no search has noted anything here."""
+        return not (self.path / NOTE).exists()
+
     def read(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
         """What `write` has written last; None where the folder is empty.
 
         Raises: RebalanceCheckError where the folder belongs to another search, or to none, or the file is damaged.
         """
-        note = self.path / NOTE
-        if not note.exists():
+        if self.is_new:
             self._require_empty()
             return None
-        known = self._parsed(note.read_bytes())
+        known = self._parsed((self.path / NOTE).read_bytes())
         for name, mine in {"format": FORMAT, **identity}.items():
             if known["identity"].get(name) != mine:
                 raise RebalanceCheckError(
@@ -68,12 +72,12 @@ class SpillFolder:
                 )
         return known
 
-    def write(self, identity: Mapping[str, Any], numbers: Mapping[str, Any], files: Iterable[Path]) -> None:
+    def write(self, identity: Mapping[str, Any], numbers: Mapping[str, Any], files: Collection[Path]) -> None:
         """Note how far the search is, once the files that it needs are on the disk.
 
         Raises: OSError where the disk is full; the earlier note stays.
         """
-        for path in files:
+        for path in (*files, *{path.parent for path in files}):
             synchronise(path)
         body = json.dumps({"identity": {"format": FORMAT, **identity}, **numbers})
         part = self.path / f"{NOTE}.part"

@@ -11,7 +11,6 @@ import errno
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.checkpoint import identity_of
 from rebalance_check.model.checker.safety.counters import actions_of, counted, last_step
+from rebalance_check.model.checker.safety.done_parts import DoneParts
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener, resident_bytes
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.checker.safety.search import Outcome
@@ -78,12 +78,10 @@ class SpilledSearch:
         self.symmetry, self.limits, self.threads = symmetry, limits, threads
         self.pace = Pace(progress)
         self.batch = batch_of(limits, threads)
-        self.identity = identity_of(machine, symmetry=symmetry, compiled=True, threads=1) | {"shares": shares}
-        self.known = folder.read(self.identity)
+        identity = identity_of(machine, symmetry=symmetry, compiled=True, threads=1) | {"shares": shares}
+        self._known = folder.read(identity)
         self.shards = [Shard(folder.path, number, shares, machine) for number in range(shares)]
-        self.done = [shard.state() for shard in self.shards]
-        self.noted = list(self.done)
-        self._forgotten = list(self.done)
+        self.done = DoneParts(folder, identity, self.shards)
         self.ended: Ended | None = None
         self.disk_bytes = 0
         self._is_over = False
@@ -99,50 +97,23 @@ class SpilledSearch:
         Raises: RebalanceCheckError when a file of an earlier run is missing or too short, OSError when the disk is full
         before the search begins.
         """
-        if self.known is None:
+        if self._known is None:
             self.begin()
         else:
-            self.go_on(self.known)
-        self.pace.begin(self.states)
+            self.go_on(self._known)
+        self.pace.begin(self.done.size)
         with ThreadPoolExecutor(self.threads, thread_name_prefix="rebalance-check-search") as pool:
-            while not self.is_complete and not self.is_broken and self.level(pool):
-                self.pace.levels.append(self.frontier)
+            while not self.done.is_complete and not self.done.is_broken and self.level(pool):
+                self.pace.levels.append(self.done.frontier)
         self.program.require_no_fault()
         self.finish()
         return self.outcome()
-
-    # -------------------------------------------------------------------------------------------- how far it is
-
-    @property
-    def depth(self) -> int:
-        """The level that is being searched."""
-        return min(int(state["depth"]) for state in self.done)
-
-    @property
-    def states(self) -> int:
-        """How many states there are; those that a thread is finding now do not count."""
-        return sum(state["size"] for state in self.done)
-
-    @property
-    def frontier(self) -> int:
-        """How many states are not expanded."""
-        return sum(state["frontier"] for state in self.done if not state["is_expanded"])
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether a claim was seen broken."""
-        return any(state["st"][kernel.CLAIM] for state in self.done)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is left to do."""
-        return all(state["depth"] == self.depth and not state["frontier"] for state in self.done)
 
     # -------------------------------------------------------------------------------------------- a level
 
     def level(self, pool: ThreadPoolExecutor) -> bool:
         """Expand the present frontier and keep what is new, as far as it is not done; False where the search ends."""
-        depth = self.depth
+        depth = self.done.depth
         if max(shard.size for shard in self.shards) * len(self.shards) >= MOST_STATES:
             self.ended = Ended.NUMBERS
             return False
@@ -173,19 +144,19 @@ class SpilledSearch:
             wait(futures)
         for error in filter(None, (future.exception() for future in futures)):
             self.require_expected(error)
-        return self.ended is None and not self.is_broken
+        return self.ended is None and not self.done.is_broken
 
     def attempt(self, work: Callable[[Shard, Lane], None], shard: Shard) -> None:
         """Let a share do its part whole, or leave it as it was."""
         lane = self._lanes.get()
         try:
             self.check_begin()
-            self.forget(shard)
+            self.done.forget(shard)
             work(shard, lane)
-            self.done[shard.number] = shard.state()
+            self.done.add(shard)
         except BaseException:
             self._is_over = True
-            shard.restore(self.done[shard.number])
+            self.done.undo(shard)
             raise
         finally:
             self._lanes.put(lane)
@@ -219,7 +190,7 @@ class SpilledSearch:
     def watch(self) -> None:
         """What is done while threads work: look at the limits, report, and note how far the search is."""
         if self.ended is None:
-            self.ended = self.limits.reached(self.states, self.pace.seconds_of_this_run)
+            self.ended = self.limits.reached(self.done.size, self.pace.seconds_of_this_run)
         self._is_over = self._is_over or self.ended is not None
         if self.pace.is_due():
             self.report()
@@ -233,20 +204,20 @@ class SpilledSearch:
         """Say how far the search is."""
         fired = sum(int(shard.st[kernel.FIRED :].sum()) for shard in self.shards)
         states = sum(shard.size for shard in self.shards)
-        self.pace.report(self.depth, states, fired + 1, self.frontier, 0)
+        self.pace.report(self.done.depth, states, fired + 1, self.done.frontier, 0)
 
     # -------------------------------------------------------------------------------------------- going on later
 
     def begin(self) -> None:
         """Find the initial state."""
-        self.folder.write(self.identity, {"shards": None}, ())
+        self.note()
         row = np.zeros((1, words_of(self.machine) + 3), np.uint64)
         row[0, :FINGERPRINT], row[0, FINGERPRINT] = self.initial
         with self.shards[self.first[0]].candidates(0, 0).open("wb") as file:
             write(file, row)
         for shard in self.shards:
             shard.absorb(self.program)
-        self.done = [shard.state() for shard in self.shards]
+            self.done.add(shard)
 
     @property
     def initial(self) -> tuple[Any, int]:
@@ -268,76 +239,42 @@ class SpilledSearch:
 
         Raises: RebalanceCheckError when a file is missing or too short.
         """
-        if known["shards"] is None:
-            self.begin()
-            return
         try:
-            for shard, state in zip(self.shards, known["shards"], strict=True):
-                shard.restore(state)
-            self.done, self.noted = list(known["shards"]), list(known["shards"])
-            for path, size in self.needed.items():
-                if size_of(path) < size:
-                    raise ValueError(f"{path.name} has {size_of(path)} bytes of {size}")  # noqa: TRY301 - damage, too
+            self.done.restore(known["shards"])
             self.pace.go_on(known["seconds"], known["levels"])
-            self.disk_bytes = known["disk_bytes"]
+            self.disk_bytes = int(known["disk_bytes"])
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise self.folder.damaged(error) from error
-
-    @property
-    def needed(self) -> dict[Path, int]:
-        """The files without which the search cannot go on from what is done, each with the bytes that it has at least.
-
-        The candidates of a share are needed until it has absorbed them.
-        """
-        files = dict[Path, int]()
-        for owner, state in zip(self.shards, self.done, strict=True):
-            files |= owner.files(state)
-            for source, sent in zip(self.shards, self.done, strict=True):
-                if (sent["depth"], sent["is_expanded"]) >= (state["depth"], True):
-                    path = owner.candidates(source.number, state["depth"])
-                    files[path] = owner.candidate_bytes(sent["sent"][owner.number])
-        return {path: size for path, size in files.items() if size}
+        if not self.done.depth:
+            self.begin()
 
     def note(self) -> None:
-        """Note what is done.
-
-        Raises: OSError when the disk is full; the search can go on from the note before.
-        """
-        done = list(self.done)
-        numbers = {
-            "seconds": self.pace.seconds, "levels": self.pace.levels, "disk_bytes": self.disk_bytes, "shards": done,
-        }  # fmt: skip
-        self.folder.write(self.identity, numbers, self.needed)
-        self.noted, self._noted_at = done, time.perf_counter()
-
-    def forget(self, shard: Shard) -> None:
-        """Remove the files of a share that it would not need to go on from the last note, and does not need now."""
-        noted = self.noted[shard.number]
-        if self._forgotten[shard.number] is noted:
-            return
-        self._forgotten[shard.number] = noted
-        shard.forget(noted["depth"] - 1, shard.files(noted))
+        """Note what is done; where the disk is full, the search ends, and goes on from the note before."""
+        numbers = {"seconds": self.pace.seconds, "levels": self.pace.levels, "disk_bytes": self.disk_bytes}
+        try:
+            self.done.note(numbers)
+        except OSError as error:
+            self.require_expected(error)
+        self._noted_at = time.perf_counter()
 
     def finish(self) -> None:
         """Note where the search has ended, and remove what is not needed to go on."""
         self.disk_bytes = max(self.disk_bytes, self.folder.size)
         for shard in self.shards:
             shard.discard(self.shards)
-        try:
-            self.note()
-        except OSError as error:
-            self.require_expected(error)
+        self.note()
         for shard in self.shards:
-            self.forget(shard)
+            self.done.forget(shard)
 
     # -------------------------------------------------------------------------------------------- the outcome
 
     def outcome(self) -> Outcome:
         """What was found, with the path to a violation if there is one (labels of representatives under symmetry)."""
-        outcome = counted(self.machine.model, self.states, [shard.st for shard in self.shards])
-        outcome.depth = self.depth - 1 if self.is_complete else self.depth
-        outcome.frontier, outcome.seconds = self.frontier, self.pace.seconds
-        outcome.ended = None if self.is_complete or self.is_broken else self.ended
+        done = self.done
+        outcome = counted(self.machine.model, done.size, [shard.st for shard in self.shards])
+        outcome.depth = done.depth - 1 if done.is_complete else done.depth
+        outcome.frontier, outcome.seconds, outcome.disk_bytes = done.frontier, self.pace.seconds, self.disk_bytes
+        outcome.ended = None if done.is_complete or done.is_broken else self.ended
         bad = next((shard for shard in self.shards if shard.st[kernel.CLAIM]), None)
         if bad is not None:
             labels = self.labels_to(bad.number, int(bad.st[kernel.BAD]))
@@ -368,8 +305,3 @@ def batch_of(limits: Limits, threads: int) -> int:
             f"needs {least / 2**20:,.0f} MiB: allow more, or search with fewer threads"
         )
     return min(MOST_BATCH, (limits.memory - resident_bytes() - threads * THREAD_BYTES) // threads // CANDIDATE_BYTES)
-
-
-def size_of(path: Path) -> int:
-    """The bytes of a file, 0 where there is none."""
-    return path.stat().st_size if path.exists() else 0
