@@ -25,12 +25,18 @@ def print_exploration(console: Console, found: Exploration, run: Execution | Non
     console.say(
         f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
         f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
+        f"{disk_text(found)}"
     )
     console.say(collision_text(found))
     print_verdicts(console, found.verdicts.items())
     console.say(reached_text(found))
     if run is not None:
         console.say(f"\n{path_text(run, found.violated)}")
+
+
+def disk_text(found: Exploration) -> str:
+    """What a search that kept its states on disk had there at most."""
+    return f", {found.disk_bytes / 2**20:,.0f} MiB on disk" if found.disk_bytes else ""
 
 
 def print_verdicts(console: Console, verdicts: Iterable[tuple[str, str]]) -> None:
@@ -106,6 +112,7 @@ def exploration_document(found: Exploration, run: Execution | None) -> dict[str,
         "compile_seconds": round(found.compile_seconds, 3),
         "states_per_second": round(found.states_per_second),
         "peak_bytes": found.peak_bytes,
+        "disk_bytes": found.disk_bytes,
         "complete": found.complete,
         "ended": None if found.ended is None else found.ended.name.lower(),
         "collision_probability": found.collision_probability,

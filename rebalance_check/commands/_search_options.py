@@ -45,7 +45,7 @@ def parsed_size(_context: click.Context, _option: click.Parameter, text: str | N
 
 
 def limit_options(command: F) -> F:
-    """``--max-states``, ``--max-memory``, ``--minutes``, ``--checkpoint`` and ``--resume``."""
+    """``--max-states``, ``--max-memory``, ``--spill``, ``--minutes``, ``--checkpoint`` and ``--resume``."""
     for option in (
         click.option("--resume", type=click.Path(path_type=Path, dir_okay=False),
                      help="Go on from a checkpoint; if the search ends early again, it is written anew."),
@@ -53,6 +53,9 @@ def limit_options(command: F) -> F:
                      help="Where to write what was done when the search ends early: at a limit, by Ctrl-C or SIGTERM."),
         click.option("--minutes", type=Minutes(zero=False),
                      help="Stop after so many minutes of searching (then undecided)."),
+        click.option("--spill", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+                     help="Keep states in this folder where memory is not enough, instead of ending. The same command "
+                     "goes on with what is there."),
         click.option("--max-memory", callback=parsed_size, metavar="SIZE",
                      help="Stop before the process has more memory than this, such as 2GiB (then undecided).  "
                      "[default: 90% of what is free]"),
@@ -87,6 +90,19 @@ def serve_options(command: F) -> F:
         "--serve", is_flag=True,
         help="Serve a page on which one walks through the states, searches, and does the same walk on virtual Kafka.",
     )(command)  # fmt: skip
+
+
+def require_own_folder(spill: Path | None, refused: Mapping[str, object]) -> None:
+    """Check that a search that keeps its states in a folder is given no option that it does not serve.
+
+    Raises: RebalanceCheckError where it is.
+    """
+    given = [name for name, value in refused.items() if value]
+    if spill is not None and given:
+        raise RebalanceCheckError(
+            f"{', '.join(given)} does not go together with --spill, which goes on with what its folder holds and "
+            "judges no liveness: leave out one of the two"
+        )
 
 
 def require_walks(refused: Mapping[str, object], walks: int | None) -> bool:

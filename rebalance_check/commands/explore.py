@@ -27,6 +27,7 @@ from rebalance_check.commands._search_options import (
     command_again,
     limit_options,
     memory_limit,
+    require_own_folder,
     require_walks,
     serve_options,
     walk_options,
@@ -195,7 +196,7 @@ def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     rebalance_delay: bool, task_rewrites: bool, fencing: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
-    max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
+    max_memory: int | None, spill: Path | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     walks: int | None, seed: int, depth: int,
     liveness: bool, goal: str | None, html: Path | None, serve: bool, port: int, broker: str | None, ci: CiOptions,
     as_json: bool, **sizes: int,
@@ -212,6 +213,13 @@ def command(
         fencing=fencing,
         **chosen(sizes, protocol, path),
     )
+    require_own_folder(
+        spill,
+        {
+            "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--witness": goal,
+            "--serve": serve, "--broker": broker, "--interpreted": interpreted,
+        },
+    )  # fmt: skip
     limits = Limits(
         states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory)
     )
@@ -256,9 +264,9 @@ def command(
         console.say(f"explore {bounds.address()}, symmetry {symmetry}{defect}")
         found, saved = explore_from(
             checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
-            limits=limits,
+            limits=limits, spill=spill,
         )  # fmt: skip
-    return finish(console, model, found, saved, liveness=liveness, limits=limits, html=html, ci=ci)
+    return finish(console, model, found, saved, spill, liveness=liveness, limits=limits, html=html, ci=ci)
 
 
 def explore_from(
@@ -272,8 +280,7 @@ def explore_from(
     with search_line() as line:
 
         def save(done: Checkpoint) -> None:
-            if path is None:
-                return
+            assert path is not None
             line.writing(path)
             try:
                 write_checkpoint(path, done)
@@ -281,15 +288,15 @@ def explore_from(
             except OSError as error:
                 failed.append(error)
 
-        found = explore(model, bounds, progress=line, resume=begun, save=save, **options)
+        found = explore(model, bounds, progress=line, resume=begun, save=None if path is None else save, **options)
     for error in failed:  # what was found is printed nevertheless
         click.echo(f"the checkpoint cannot be written: {visible(str(error))}", err=True)
     return found, saved[0] if saved else None
 
 
 def finish(
-    console: Console, model: Model, found: Exploration, saved: Path | None, *, liveness: bool, limits: Limits,
-    html: Path | None, ci: CiOptions,
+    console: Console, model: Model, found: Exploration, saved: Path | None, spill: Path | None, *, liveness: bool,
+    limits: Limits, html: Path | None, ci: CiOptions,
 ) -> int:  # fmt: skip
     """Print what the search found, judge liveness where that is asked for, and end with a verdict."""
     run = execute(found.counterexample) if found.counterexample else None
@@ -305,7 +312,7 @@ def finish(
         about = f"explore {found.bounds.address()}: {found.distinct:,} states, {found.generated:,} transitions"
         write_counterexamples(console, html, about, [*paths, *lassos])
     if found.ended is not None:
-        print_early_end(console, found, found.ended, saved)
+        print_early_end(console, found, found.ended, saved, spill)
     code = worst_exit_code(codes)
     ends = ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code
     ci.write(console, "explore", lambda: model_results(document), ends)
@@ -353,10 +360,12 @@ def explore_watched(model: Model, bounds: Bounds, **options: Any) -> Exploration
         return explore(model, bounds, progress=line, **options)
 
 
-def print_early_end(console: Console, found: Exploration, ended: Ended, saved: Path | None) -> None:
+def print_early_end(console: Console, found: Exploration, ended: Ended, saved: Path | None, spill: Path | None) -> None:
     """What was covered when the search ended early, and the command that goes on."""
     console.say(f"ended early, because {ended}: {coverage_text(found)}")
-    if saved is not None:
+    if spill is not None:
+        console.say(f"  go on with  {command_again(GOES_ON_WITHOUT - {'max_memory'})}")
+    elif saved is not None:
         again = command_again(GOES_ON_WITHOUT, resume=str(saved))
         console.say(f"  go on with  {again}")
     elif found.depth:

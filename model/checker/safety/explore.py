@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path as FolderPath
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint
@@ -31,7 +32,10 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 if TYPE_CHECKING:
+    from rebalance_check.model.checker.safety.spilling import SpillingSearch
     from rebalance_check.model.checker.safety.workers import ParallelSearch
+
+    AnySearch = Search | ParallelSearch | SpillingSearch
 
 MOST_THREADS = 64
 """Threads share one process and its memory; more than this is a mistyped number."""
@@ -48,6 +52,7 @@ def explore(
     limits: Limits = NO_LIMITS,
     resume: Checkpoint | None = None,
     save: Callable[[Checkpoint], None] | None = None,
+    spill: FolderPath | None = None,
 ) -> Exploration:
     """Explore every state of a model within ``bounds`` and check its invariants on each.
 
@@ -55,18 +60,22 @@ def explore(
     that differ only in how members are named. ``threads`` counts the threads of the compiled backend;
     ``compiled=False`` interprets. ``progress`` receives what the search does. ``limits`` end it early; it is then not
     ``complete``, and neither where memory runs out. ``save`` is called with a checkpoint when it ends early, and
-    ``resume`` goes on from one: the result is that of a search that was not interrupted.
+    ``resume`` goes on from one: the result is that of a search that was not interrupted. With the folder ``spill`` a
+    search that memory does not hold keeps its states there instead of ending, and goes on with what is there.
 
     Raises `RebalanceCheckError` when llvmlite is not installed, for a number of threads out of range, for a limit of
-    memory below what the process has before it begins, and for a checkpoint of another search.
+    memory below what the process has before it begins, for a checkpoint or a folder of another search, and where
+    ``spill`` is given together with a checkpoint or without ``compiled``.
     """
+    if spill is not None:
+        require_alone(compiled, resume, save)
     if not 1 <= threads <= MOST_THREADS:
         raise RebalanceCheckError(f"threads is {threads}: choose a number from 1 to {MOST_THREADS}")
     machine = Machine(model, bounds)
     started = time.perf_counter()
-    search: Search | ParallelSearch | None
+    search: AnySearch | None
     if compiled:
-        search = compiled_search(machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
+        search = compiled_search(machine, spill, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
     else:
         search = Search(machine, symmetry=symmetry, limits=limits, progress=progress)
     compile_seconds = time.perf_counter() - started if compiled else 0.0
@@ -88,6 +97,7 @@ def explore(
         seconds=outcome.seconds,
         compile_seconds=compile_seconds,
         peak_bytes=peak_resident_bytes(),
+        disk_bytes=outcome.disk_bytes,
         ended=outcome.ended,
         complete=outcome.complete,
         collision_probability=collision_probability(outcome.distinct) if compiled else 0.0,
@@ -100,15 +110,30 @@ def explore(
     )
 
 
+def require_alone(compiled: bool, resume: object, save: object) -> None:
+    """Check that a search on disk is given nothing that it cannot do.
+
+    Raises: RebalanceCheckError
+    """
+    if not compiled:
+        raise RebalanceCheckError("only the compiled explorer keeps states on disk: leave out spill, or interpreted")
+    if resume is not None or save is not None:
+        raise RebalanceCheckError(
+            "a search on disk goes on with what is in its folder, and has no checkpoints: leave out one of the two"
+        )
+
+
 def compiled_search(
-    machine: Machine, *, symmetry: bool, threads: int, limits: Limits, progress: SearchListener | None
-) -> ParallelSearch | None:
+    machine: Machine, spill: FolderPath | None, *, symmetry: bool, threads: int, limits: Limits,
+    progress: SearchListener | None,
+) -> ParallelSearch | SpillingSearch | None:  # fmt: skip
     """The compiled model ready to be searched; None when it was interrupted while it compiled.
 
     Raises `RebalanceCheckError` when llvmlite is not installed.
     """
     try:
         from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
+        from rebalance_check.model.checker.safety.spilling import SpillingSearch  # noqa: PLC0415 - needs an extra
         from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
     except ImportError as error:
         raise RebalanceCheckError(
@@ -118,14 +143,15 @@ def compiled_search(
     program = compile_apart(machine.model, machine.bounds, progress, limits.stop)
     if program is None:
         return None
+    if spill is not None:
+        return SpillingSearch(
+            program, machine, spill, symmetry=symmetry, threads=threads, limits=limits, progress=progress
+        )
     return ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
 
 
 def run(
-    search: Search | ParallelSearch,
-    limits: Limits,
-    resume: Checkpoint | None,
-    save: Callable[[Checkpoint], None] | None,
+    search: AnySearch, limits: Limits, resume: Checkpoint | None, save: Callable[[Checkpoint], None] | None
 ) -> Outcome:
     """Run a search, from a checkpoint where there is one, and hand out another one where it ends early.
 
@@ -136,24 +162,43 @@ def run(
             f"the limit of memory is {limits.memory / 2**20:,.0f} MiB, and this process has "
             f"{resident_bytes() / 2**20:,.0f} MiB before the search begins: allow more"
         )
+    return with_checkpoints(search, resume, save) if isinstance(search, Continuable) else search.run()
+
+
+@runtime_checkable
+class Continuable(Protocol):
+    """A search that goes on from a checkpoint."""
+
+    def run(self) -> Outcome:
+        """Search."""
+        ...
+
+    def checkpoint(self) -> Checkpoint:
+        """All that was done so far."""
+        ...
+
+    def resume(self, saved: Checkpoint, /) -> None:
+        """Make `run` go on from here."""
+        ...
+
+
+def with_checkpoints(
+    search: Continuable, resume: Checkpoint | None, save: Callable[[Checkpoint], None] | None
+) -> Outcome:
+    """Run a search from a checkpoint, and hand out another one.
+
+    Raises: RebalanceCheckError where the checkpoint belongs to another search, or something in it is missing.
+    """
     if resume is not None:
-        go_on_from(search, resume)
+        try:
+            search.resume(resume)
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            raise RebalanceCheckError(f"the checkpoint is damaged ({error!r}): begin anew without --resume") from error
     outcome = search.run()
     if save is not None and outcome.ended is not None:
         with suppress(MemoryError):  # what was found is left where there is none for a checkpoint
             save(search.checkpoint())
     return outcome
-
-
-def go_on_from(search: Search | ParallelSearch, saved: Checkpoint) -> None:
-    """Make a search go on from a checkpoint.
-
-    Raises `RebalanceCheckError` where it belongs to another search, or something in it is missing.
-    """
-    try:
-        search.resume(saved)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise RebalanceCheckError(f"the checkpoint is damaged ({error!r}): begin anew without --resume") from error
 
 
 def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:

@@ -61,7 +61,7 @@ class SpillFolder:
         Raises: RebalanceCheckError where the folder belongs to another search, or to none, or the file is damaged.
         """
         if self.is_new:
-            self._require_empty()
+            self.require_empty()
             return None
         known = self._parsed((self.path / NOTE).read_bytes())
         for name, mine in {"format": FORMAT, **identity}.items():
@@ -101,8 +101,12 @@ class SpillFolder:
                 total += path.stat().st_size
         return total
 
-    def _require_empty(self) -> None:
-        others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in {LOCK, f"{NOTE}.part"})
+    def require_empty(self) -> None:
+        """Check that a new search may use the folder.
+
+        Raises: RebalanceCheckError where something else is in it.
+        """
+        others = sorted(entry.name for entry in self.path.iterdir() if not is_left_over(entry))
         if others:
             raise RebalanceCheckError(
                 f"{str(self.path)!r} holds no search, but has {others[0]!r}: name a folder that is empty or new"
@@ -118,6 +122,12 @@ class SpillFolder:
         except (ValueError, KeyError, TypeError) as error:
             raise self.damaged(f"{NOTE}: {error}") from error
         return dict(known)
+
+
+def is_left_over(entry: Path) -> bool:
+    """Whether this may be what a search left that was killed before its first note."""
+    is_empty_share = entry.name.isdecimal() and entry.is_dir() and not any(entry.iterdir())
+    return is_empty_share or entry.name in {LOCK, f"{NOTE}.part"}
 
 
 def digest(body: str) -> str:
