@@ -213,13 +213,9 @@ def command(
         fencing=fencing,
         **chosen(sizes, protocol, path),
     )
-    require_own_folder(
-        spill,
-        {
-            "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--witness": goal,
-            "--serve": serve, "--broker": broker, "--interpreted": interpreted,
-        },
-    )  # fmt: skip
+    require_own_folder(spill, {
+        "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--witness": goal,
+        "--serve": serve, "--broker": broker, "--interpreted": interpreted})  # fmt: skip
     limits = Limits(
         states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory)
     )
