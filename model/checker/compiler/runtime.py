@@ -1,7 +1,8 @@
 """What every compiled program has, as LLVM's text: the place of a fault, checked operands, and the meeting of threads.
 
 What Python would refuse is noticed instead of done: an index beyond its array becomes 0, a divisor of 0 becomes 1, and
-an amount of less than no bits becomes 0; the number of the function stands in ``@fault`` then.
+an amount of less than no bits becomes 0; the number of the function stands in ``@fault`` then. A division by -1 is
+done without the instruction, which traps where the least number is divided.
 """
 
 from __future__ import annotations
@@ -49,18 +50,24 @@ some:
   ret i64 %sure
 }
 define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline nounwind {
-  %q = sdiv i64 %a, %b
-  %r = srem i64 %a, %b
+  %is_opposite = icmp eq i64 %b, -1
+  %by = select i1 %is_opposite, i64 1, i64 %b
+  %q = sdiv i64 %a, %by
+  %r = srem i64 %a, %by
   %is_rest = icmp ne i64 %r, 0
   %signs = xor i64 %r, %b
   %is_other = icmp slt i64 %signs, 0
   %is_less = and i1 %is_rest, %is_other
   %less = sext i1 %is_less to i64
   %floor = add i64 %q, %less
-  ret i64 %floor
+  %opposite = sub i64 0, %a
+  %result = select i1 %is_opposite, i64 %opposite, i64 %floor
+  ret i64 %result
 }
 define internal i64 @floor_mod(i64 %a, i64 %b) alwaysinline nounwind {
-  %r = srem i64 %a, %b
+  %is_opposite = icmp eq i64 %b, -1
+  %by = select i1 %is_opposite, i64 1, i64 %b
+  %r = srem i64 %a, %by
   %is_rest = icmp ne i64 %r, 0
   %signs = xor i64 %r, %b
   %is_other = icmp slt i64 %signs, 0
