@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rebalance_check.model.checker.compiler import engine, llvm
 from rebalance_check.model.checker.compiler.functions import Functions
-from rebalance_check.model.checker.compiler.native import C_TYPES
 from rebalance_check.model.checker.compiler.program import vocabulary
-from rebalance_check.model.checker.compiler.tree import Function
-from rebalance_check.model.checker.compiler.types import Array, Number, Record
+from rebalance_check.model.checker.compiler.types import Array, Record
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import width
 from rebalance_check.model.checker.specification import assemble, sources
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
+from tests.model.backends import loaded, prototype
 
 BUILDERS = ("Bounds", "tuple", "list", "dict")
 """Functions with such types in their heads make the configuration, and are never compiled."""
@@ -34,8 +32,9 @@ class Outcome:
 class NativeFunctions:
     """The functions of the model of ``bounds``, both ways."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, backend: str = "LLVM") -> None:
         model = model_for(bounds)
+        self.address = bounds.address()
         self.machine = Machine(model, bounds)
         self.interpreted = assemble(model)
         self.width = width(model.state, self.machine.sizes)
@@ -45,7 +44,7 @@ class NativeFunctions:
         names = [node.name for text in sources(model).values() for node in ast.parse(text).body
                  if isinstance(node, ast.FunctionDef) and not makes_configuration(node)]  # fmt: skip
         whole = functions.all(names)
-        self._loaded = engine.Loaded(engine.object_code(llvm.module(whole, self.words.tables, names)))
+        self._loaded = loaded(backend, whole, self.words.tables, names)
         self._fault = self._loaded.fault()
         self.functions = {each.name: each for each in whole if each.name in names}
 
@@ -76,19 +75,12 @@ class NativeFunctions:
             for each in arguments if each is not CONFIG
         ]  # fmt: skip
         self._fault.value = 0
-        result = self._prototype(self.functions[name])(*given)
+        result = prototype(self.functions[name])(self._loaded.address(name))(*given)
         if self._fault.value:
             return Outcome(None, (), is_refused=True)
         size = len(self.machine.pack(self.machine.initial()))
         has_result = bool(self.functions[name].results)
         return Outcome(int(result) if has_result else None, tuple(buffer.raw[:size] for buffer in buffers))
-
-    def _prototype(self, function: Function) -> Any:
-        kinds = [
-            C_TYPES[each.type] if isinstance(each.type, Number) else ctypes.c_void_p for each in function.parameters
-        ]
-        result = C_TYPES[function.results[0]] if function.results else None
-        return ctypes.CFUNCTYPE(result, *kinds)(self._loaded.address(function.name))
 
     def places(self, record: Record) -> list[tuple[int, str]]:
         """Where in a state such records lie, each with the access that reads it."""

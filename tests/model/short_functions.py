@@ -3,25 +3,17 @@
 import __future__
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
-import pytest
 
-from rebalance_check.model.checker.compiler import engine, llvm
 from rebalance_check.model.checker.compiler.functions import Functions, functions_in
-from rebalance_check.model.checker.compiler.native import C_TYPES
 from rebalance_check.model.checker.compiler.runtime import PROVIDED
 from rebalance_check.model.checker.compiler.subset import Vocabulary
 from rebalance_check.model.checker.compiler.tree import Function
-from rebalance_check.model.checker.compiler.types import Number as Kind
 from rebalance_check.model.checker.compiler.types import record_of
 from rebalance_check.model.checker.layout import (
     NIL,
@@ -37,9 +29,9 @@ from rebalance_check.model.checker.layout import (
     reset,
     width,
 )
-from tests.model import c_writer
+from tests.model.backends import Loaded, loaded, prototype
 
-SIZES: Final = {"members": 3, "cells": 4, "ghosts": 0}
+SIZES: Final = {"members": 3, "cells": 4, "extras": 0}
 FILE: Final = "short.py"
 
 
@@ -56,7 +48,7 @@ class Part(Layout):
 
     x: Number
     who: Index
-    shade: Annotated[Number, When("ghosts")]
+    shade: Annotated[Number, When("extras")]
 
 
 @layout
@@ -67,9 +59,9 @@ class Box(Layout):
     b: Number
     cells: Annotated[list[Number], Dimension("cells")]
     parts: PerMember[Part]
-    ghost: Annotated[Number, When("ghosts")]
-    phantom: Annotated[Index, When("ghosts")]
-    spirit: Annotated[Part, When("ghosts")]
+    attic: Annotated[Number, When("extras")]
+    tenant: Annotated[Index, When("extras")]
+    cellar: Annotated[Part, When("extras")]
 
 
 class Config(NamedTuple):
@@ -127,49 +119,6 @@ def interpreted(text: str, box: Sequence[int], numbers: Sequence[int]) -> Done:
     return Done(None if result is None else int(result), packed)
 
 
-class CLibrary:
-    """A program compiled by the compiler of C, as `engine.Loaded` has one compiled by LLVM."""
-
-    def __init__(self, code: bytes) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "program.so"
-            path.write_bytes(code)
-            self._library = ctypes.CDLL(str(path))
-
-    def address(self, name: str) -> int:
-        """Where a function is."""
-        return ctypes.cast(self._library[name], ctypes.c_void_p).value or 0
-
-    def fault(self) -> ctypes.c_int32:
-        """The number of the function in which something was wrong."""
-        return ctypes.c_int32.in_dll(self._library, "fault")
-
-
-def code_of(text: str) -> bytes:
-    """A library of a text in C; a test is skipped where there is no compiler (`--no-skip` makes that a failure)."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no compiler of C is installed: install cc (gcc or clang)")
-    with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder) / "program.c", Path(folder) / "program.so"
-        source.write_text(text, encoding="utf-8")
-        options = ["-O1", "-fwrapv", "-fno-strict-aliasing", "-w", "-shared", "-fPIC"]
-        subprocess.run([compiler, *options, "-o", str(made), str(source)], check=True, timeout=300)
-        return made.read_bytes()
-
-
-Loaded = engine.Loaded | CLibrary
-
-
-def loaded(
-    backend: str, functions: Sequence[Function], tables: Mapping[str, Sequence[int]], exports: Sequence[str]
-) -> Loaded:
-    """A program, compiled by LLVM or by the compiler of C."""
-    if backend == "C":
-        return CLibrary(code_of(c_writer.module(functions, tables, exports)))
-    return engine.Loaded(engine.object_code(llvm.module(functions, tables, exports)))
-
-
 @cache
 def program(backend: str, text: str) -> tuple[Loaded, list[Function]]:
     """The functions of a text, compiled."""
@@ -182,10 +131,8 @@ def native(backend: str, text: str, box: Sequence[int], numbers: Sequence[int]) 
     library, functions = program(backend, text)
     function, size = functions[-1], sum(1 for _ in leaves(Box, SIZES))
     buffer = ctypes.create_string_buffer(bytes(box), width(Box, SIZES))
-    kinds = [C_TYPES[each.type] if isinstance(each.type, Kind) else ctypes.c_void_p for each in function.parameters]
-    result: Any = C_TYPES[function.results[0]] if function.results else None
     fault = library.fault()
     fault.value = 0
-    found = ctypes.CFUNCTYPE(result, *kinds)(library.address(function.name))(ctypes.addressof(buffer), *numbers)
+    found = prototype(function)(library.address(function.name))(ctypes.addressof(buffer), *numbers)
     wrong = functions[fault.value - 1].name if fault.value else ""
-    return Done(None if result is None else int(found), buffer.raw[:size], wrong)
+    return Done(int(found) if function.results else None, buffer.raw[:size], wrong)

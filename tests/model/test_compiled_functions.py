@@ -5,7 +5,7 @@ refuses (an index beyond its list, a write to what is absent) the compiled funct
 """
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -20,8 +20,10 @@ from rebalance_check.model.checker.compiler.tree import Parameter
 from rebalance_check.model.checker.compiler.types import Number, Record
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import NIL, SYMMETRIC, leaves
-from rebalance_check.model.vocabulary.bounds import Bounds
-from tests.model.native_functions import CONFIG, NativeFunctions
+from rebalance_check.model.checker.walks import Curious
+from rebalance_check.model.vocabulary.bounds import CONNECT_ONLY, Bounds, RebalanceProtocol
+from tests.model.backends import BACKENDS
+from tests.model.native_functions import CONFIG, NativeFunctions, Outcome
 
 SHAPES = [
     "eager?members=2&partitions=1&generations=2",
@@ -33,38 +35,55 @@ SHAPES = [
     "eager?members=2&partitions=1&upgrade=1&rolling_restarts=1&failovers=1",
     "status?members=2&failures=1",
     "connect-eager?members=2",
-    "connect-incremental?members=3&rebalance_delay",
-    "connect-config?members=2&compactions=1&task_rewrites",
-    "connect-exactly-once?members=2&fencing",
+    "connect-incremental?members=3&crashes=1&losses=1",
+    "connect-eager?members=2&modes=eager-to-compatible-to-sessioned&rolling_restarts=2&rebalance_delay=off",
+    "connect-config?members=2&compactions=1&task_rewrites&fencing",
+    "connect-exactly-once?members=2&expiries=1",
 ]
+
+RUNS, STEPS = 6, 80
+"""How many runs give the states that are met, and how many steps each has at most."""
+
+SMALL = (*[0] * 4, *[1] * 4, 2, 2, 3, 3, *range(4, 10))
+"""What a number of a state may be; most are small."""
 
 SLOTS = ("m", "x", "w", "y", "slot", "member", "who")
 """Parameters of these names are members."""
 
 
 @cache
-def native(address: str) -> NativeFunctions:
-    return NativeFunctions(Bounds.from_address(address))
+def native(address: str, backend: str = "LLVM") -> NativeFunctions:
+    return NativeFunctions(Bounds.from_address(address), backend)
+
+
+@cache
+def walked_states(address: str) -> list[bytes]:
+    """The states of a few long runs, in which seldom steps are taken as often as others."""
+    machine, random, curious = native(address).machine, Random(1), Curious()
+    return [packed for _ in range(RUNS) for packed in one_run(machine, random, curious)]
+
+
+def one_run(machine: Machine, random: Random, curious: Curious) -> Iterator[bytes]:
+    """The states of a run, until no step can follow."""
+    state = machine.initial()
+    for _ in range(STEPS):
+        yield machine.pack(state)
+        enabled = machine.enabled(state)
+        if not enabled:
+            return
+        machine.step(state, curious.choose(enabled, random))
 
 
 def random_state(machine: Machine, random: Random) -> bytes:
+    """Any values that the fields may have, whether or not a run comes to them together."""
     members = machine.sizes.get(SYMMETRIC, 1)
-    choices: dict[str, Callable[[], int]] = {
-        "index": lambda: random.choice([*range(members), NIL]),
-        "set": lambda: random.randrange(1 << members),
-    }
-    small = lambda: random.choice([0, 0, 1, 1, 2, 3, 4, random.randrange(10)])  # noqa: E731
-    return bytes(choices.get(leaf.kind, small)() for leaf in leaves(machine.model.state, machine.sizes))
 
+    def number(kind: str) -> int:
+        if kind == "index":
+            return random.choice([*range(members), NIL])
+        return random.choice(range(1 << members) if kind == "set" else SMALL)
 
-def walked_state(machine: Machine, random: Random) -> bytes:
-    state = machine.initial()
-    for _ in range(random.randrange(40)):
-        enabled = machine.enabled(state)
-        if not enabled:
-            break
-        machine.step(state, random.choice(enabled))
-    return machine.pack(state)
+    return bytes(number(leaf.kind) for leaf in leaves(machine.model.state, machine.sizes))
 
 
 class Case:
@@ -100,8 +119,9 @@ class Case:
         return self.random.randrange(members if parameter.name in SLOTS else 8)
 
     def record(self, record: Record) -> None:
-        make = self.random.choice([random_state, walked_state])
-        packed = make(self.native.machine, self.random)
+        walked = walked_states(self.native.address)
+        is_any = self.random.random() < 0.5
+        packed = random_state(self.native.machine, self.random) if is_any else self.random.choice(walked)
         offset, access = self.random.choice(self.native.places(record))
         state = self.native.machine.unpack(packed)
         self.compiled.append((len(self.packed), offset))
@@ -112,7 +132,7 @@ class Case:
     def compare(self) -> None:
         wanted = self.native.call_interpreted(self.name, self.interpreted, self.states)
         found = self.native.call_compiled(self.name, self.compiled, self.packed)
-        assert found == wanted, (self.name, self.compiled, self.packed)
+        assert found == wanted, different(self.name, self.interpreted, self.packed, wanted, found)
 
 
 def reached(state: Any, access: str) -> Any:
@@ -129,31 +149,57 @@ def callable_anywhere(native: NativeFunctions) -> Iterator[str]:
             yield name
 
 
-@pytest.mark.parametrize("address", SHAPES)
-def test_a_function_does_the_same_on_any_state(address: str) -> None:
-    functions = native(address)
+def different(name: str, given: object, states: Sequence[bytes], wanted: Outcome, found: Outcome) -> str:
+    """What to look at where the two differ."""
+    shown = [state.hex(" ") for state in states]
+    return f"{name}{given} on {shown}\ninterpreted: {wanted}\ncompiled: {found}"
+
+
+def compare_all(functions: NativeFunctions, examples: int) -> None:
+    """Call each function with arguments of every example's seed."""
     names = sorted(callable_anywhere(functions))
 
-    @given(st.sampled_from(names), st.integers(0, 2**32 - 1))
-    @settings(max_examples=4 * len(names), deadline=None, database=None)
-    def check(name: str, seed: int) -> None:
-        random = Random(seed)
-        for _ in range(10):
-            Case(functions, name, random).compare()
+    @given(st.integers(0, 2**32 - 1))
+    @settings(max_examples=examples, deadline=None, database=None)
+    def check(seed: int) -> None:
+        for name in names:
+            Case(functions, name, Random(f"{name} {seed}")).compare()
 
     check()
 
 
 @pytest.mark.parametrize("address", SHAPES)
-def test_a_function_does_the_same_where_a_run_comes_to_it(address: str) -> None:
-    functions = native(address)
-    machine, random = functions.machine, Random(1)
-    compared = 0
-    for _ in range(300):
-        packed = walked_state(machine, random)
-        for rule in machine.model.rules:
-            compared += compare_rule(functions, packed, rule.step.__name__, random)
+def test_a_function_does_the_same_on_any_state(address: str) -> None:
+    compare_all(native(address), 8)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("address", SHAPES)
+def test_a_function_does_the_same_on_many_states(address: str, backend: str) -> None:
+    compare_all(native(address, backend), 100)
+
+
+@pytest.mark.parametrize("address", SHAPES)
+def test_a_step_does_the_same_where_a_run_comes_to_it(address: str) -> None:
+    functions, random = native(address), Random(1)
+    rules = functions.machine.model.rules
+    states = walked_states(address)
+    compared = sum(
+        compare_rule(functions, packed, rule.step.__name__, random)
+        for packed in random.sample(states, min(100, len(states)))
+        for rule in rules
+    )
     assert compared > 1000
+
+
+def test_each_model_and_each_concern_is_among_them() -> None:
+    bounds = [Bounds.from_address(address) for address in SHAPES]
+    assert {each.protocol for each in bounds} == set(RebalanceProtocol)
+    assert {name for each in bounds for name in Bounds.concerns() if getattr(each, name)} == Bounds.concerns()
+    assert {
+        name for each in bounds for name in CONNECT_ONLY if each.reads(name) and getattr(each, name)
+    } == CONNECT_ONLY
 
 
 def compare_rule(functions: NativeFunctions, packed: bytes, name: str, random: Random) -> int:
@@ -172,7 +218,7 @@ def compare_rule(functions: NativeFunctions, packed: bytes, name: str, random: R
         names = [each.arg for each in arguments(functions, rule.step)]
         wanted_outcome = functions.call_interpreted(name, [{**known, "s": state}[each] for each in names], [state])
         found = functions.call_compiled(name, [{**known, "s": (0, 0)}[each] for each in names], [packed])
-        assert found == wanted_outcome, (name, known, packed)
+        assert found == wanted_outcome, different(name, known, [packed], wanted_outcome, found)
     return machine.sizes.get(SYMMETRIC, 1)
 
 
