@@ -5,7 +5,7 @@ refuses (an index beyond its list, a write to what is absent) the compiled funct
 """
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -79,9 +79,9 @@ def random_state(machine: Machine, random: Random) -> bytes:
     members = machine.sizes.get(SYMMETRIC, 1)
 
     def number(kind: str) -> int:
-        if kind == "index":
-            return random.choice([*range(members), NIL])
-        return random.choice(range(1 << members) if kind == "set" else SMALL)
+        choices: Mapping[str, Sequence[int]] = {"index": [*range(members), NIL], "set": range(1 << members)}
+        chosen: int = random.choice(choices.get(kind, SMALL))
+        return chosen
 
     return bytes(number(leaf.kind) for leaf in leaves(machine.model.state, machine.sizes))
 
