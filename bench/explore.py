@@ -1,64 +1,215 @@
-"""How fast the explorer is, and what it gains: compiled against interpreted, two threads against one, symmetry.
+"""How fast the compiled explorer is: cold and cached starts, states per second and per byte, Spin beside it.
 
-    python bench/explore.py [--runs 3]
+    python bench/explore.py [--runs 3] [--states 2000000]    bounds, two processes against one, and Spin
+    python bench/explore.py --mutants                        the first counterexample of every mutant from cold
 
-Each figure is the best of some runs, because a busy machine only ever makes a run slower. Distinct states per second of
-searching; compilation is measured on its own.
+Each figure is that of a process of its own. The variants take turns, run after run, and the least, the median and the
+greatest are printed, so that the noise of the machine can be seen.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
 
-from rebalance_check.model.checker.safety import Exploration, explore
+import explore_mutants
+import spin_model
+from measured_process import Measured, Running, load, measured, spread
+from rebalance_check.model.checker.compiler.program import program_text
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
-SMALL = "members=2&partitions=2&generations=3"
-"""What the interpreter is measured on."""
+ONCE = Path(__file__).parent / "explore_once.py"
+COOPERATIVE = "cooperative/3m3p4g1c"
+PRESENT_AT_START = 60_000_000
+"""Bytes of the process before it explores: Python, NumPy and LLVM."""
+
+SHAPES = (
+    ("eager/2m1p2g1c", False),
+    (COOPERATIVE, False),
+    (COOPERATIVE, True),
+    ("cooperative/3m3p4g1c1t2s1y1o1n1k", False),
+    ("eager/3m2p4g1c1u1b1t2s1n1o1k", False),
+    ("cooperative/6m6p4g1c1t1n1e1h", False),
+    ("cooperative/6m6p4g1c1t3s1y1n1o1k", False),
+    ("status/3m3p3g1c3w1f", False),
+)
+"""Bounds, and whether of all states that differ in the names of members one is kept."""
+
+WITH_SPIN = ("eager/2m1p2g1c", COOPERATIVE)
 
 
-def best(address: str, runs: int, *, symmetry: bool = False, threads: int = 1, compiled: bool = True) -> Exploration:
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One exploration: what it told, and what its process took."""
+
+    told: dict[str, Any]
+    process: Measured
+
+
+def started(address: str, cache: str, states: int | None, threads: int = 1, *, symmetry: bool = False) -> Running:
+    limit = ["--states", str(states)] if states is not None else []
+    folded = ["--symmetry"] if symmetry else []
+    command = [sys.executable, str(ONCE), address, "--threads", str(threads), *limit, *folded]
+    return Running(command, extra={"XDG_CACHE_HOME": cache})
+
+
+def finished(running: Running) -> Run:
+    process = running.ended()
+    return Run(json.loads(process.output), process)
+
+
+def per_second(runs: list[Run], of: str) -> str:
+    """Millions of distinct states per second of searching."""
+    return spread(run.told["distinct"] / run.told[of] / 1e6 for run in runs)
+
+
+# ------------------------------------------------------------------------------------------------ bounds
+
+
+def measure(address: str, runs: int, states: int, *, symmetry: bool) -> None:
+    """The figures of some bounds: a cold start, a cached one, and a cached one with two threads, in turn."""
+    cold, one, two = list[Run](), list[Run](), list[Run]()
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(finished(started(address, cache, states, symmetry=symmetry)))
+            code = sum(path.stat().st_size for path in Path(cache).rglob("*.program"))
+            one.append(finished(started(address, cache, states, symmetry=symmetry)))
+            two.append(finished(started(address, cache, states, 2, symmetry=symmetry)))
+    assert not any(run.told["was_cached"] for run in cold)
+    assert all(run.told["was_cached"] for run in (*one, *two))
+    say_start(address, cold, one, code, symmetry=symmetry)
+    say_search("1 thread", one)
+    say_search("2 threads", two)
+
+
+def say_start(address: str, cold: list[Run], cached: list[Run], code: int, *, symmetry: bool) -> None:
     bounds = Bounds.from_address(address)
-    found = [
-        explore(model_for(bounds), bounds, symmetry=symmetry, threads=threads, compiled=compiled) for _ in range(runs)
-    ]
-    return min(found, key=lambda each: each.seconds)
+    lines = program_text(model_for(bounds), bounds).text.count("\n")
+    starts = [run.process.seconds - run.told["search_seconds"] for run in cached]
+    print(f"{address}{', symmetry' if symmetry else ''}; {load()}")
+    print(f"  cold compile, CPU s     {spread(run.told['compile_cpu_seconds'] for run in cold)}")
+    print(f"  cached start, s         {spread(starts)}  (the process until its search, and its end)")
+    print(f"  program                 {code:,} bytes of machine code, {lines:,} lines of IR")
 
 
-def line(what: str, found: Exploration) -> str:
+def say_search(what: str, runs: list[Run]) -> None:
+    told = runs[0].told
+    transition = spread((run.told["search_cpu_seconds"] / run.told["generated"] * 1e9 for run in runs), 0)
+    peaks = [run.process.peak_bytes for run in runs]
+    beyond = spread(((peak - PRESENT_AT_START) / told["distinct"] for peak in peaks), 1)
+    print(f"  {what}: {told['distinct']:,} states, {told['generated']:,} transitions, depth {told['depth']}")
+    if told["distinct"] >= MEANINGFUL:
+        print(f"    M states/s            {per_second(runs, 'search_seconds')}")
+        print(f"    M states/CPU s        {per_second(runs, 'search_cpu_seconds')}")
+        print(f"    CPU ns per transition {transition}")
+        print(f"    bytes per state       {beyond}  (beyond {PRESENT_AT_START / 1e6:.0f} MB)")
+    print(f"    peak MB               {spread((peak / 1e6 for peak in peaks), 0)}", flush=True)
+
+
+MEANINGFUL = 50_000
+"""With fewer states a search is over before a clock can measure it."""
+
+
+# ------------------------------------------------------------------------------------------------ a second processor
+
+
+def measure_processors(runs: int) -> None:
+    """Two independent processes of one thread against one: what a second processor gives on this machine."""
+    alone, both = list[float](), list[float]()
+    with tempfile.TemporaryDirectory() as cache:
+        finished(started(COOPERATIVE, cache, None))
+        for _ in range(runs):
+            alone.append(rate(finished(started(COOPERATIVE, cache, None))))
+            pair = [started(COOPERATIVE, cache, None) for _ in range(2)]
+            both.append(sum(rate(finished(each)) for each in pair))
+    print(f"two independent processes against one, {COOPERATIVE}; {load()}")
+    print(f"  one, M states/s         {spread(alone)}")
+    print(f"  two together            {spread(both)}")
+    print(f"  ratio of the medians    {median(both) / median(alone):.2f}", flush=True)
+
+
+def rate(run: Run) -> float:
+    return float(run.told["distinct"] / run.told["search_seconds"] / 1e6)
+
+
+# ------------------------------------------------------------------------------------------------ Spin
+
+
+def measure_spin(address: str, runs: int) -> None:
+    """Ours with one thread and Spin in turn; the counts must be equal."""
+    bounds = Bounds.from_address(address)
+    ours, theirs = list[Run](), {variant: list[spin_model.SpinRun]() for variant in spin_model.VARIANTS}
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as cache:
+            ours.append(finished(started(address, cache, None)))
+        for variant, found in theirs.items():
+            found.append(spin_model.run(bounds, variant))
+    require_equal(bounds, ours[0].told, theirs)
+    print(f"Spin beside it, {address}: the same {ours[0].told['distinct']:,} states; {load()}")
+    print(f"  {'ours, 64-bit fingerprints, breadth first':42} {our_figures(ours)}")
+    for variant, found in theirs.items():
+        print(f"  {'Spin, ' + variant:42} {spin_figures(found)}", flush=True)
+
+
+def require_equal(bounds: Bounds, told: dict[str, Any], theirs: dict[str, list[spin_model.SpinRun]]) -> None:
+    """Spin has one state more, which stands for all beyond the bounds; of an EAGER group it counts equal transitions."""
+    cut = int(told["cut"] > 0)
+    for variant, found in theirs.items():
+        for run in found:
+            assert run.states == told["distinct"] + cut, (variant, run, told)
+            assert run.transitions == told["generated"] + told["cut"] or bounds.protocol != "eager", (run, told)
+
+
+def our_figures(runs: list[Run]) -> str:
+    states = runs[0].told["distinct"]
+    return figures(
+        [run.process.seconds for run in runs],
+        [run.process.cpu_seconds for run in runs],
+        [states / run.told["search_cpu_seconds"] / 1e6 for run in runs],
+        [run.process.peak_bytes / states for run in runs],
+    )
+
+
+def spin_figures(runs: list[spin_model.SpinRun]) -> str:
+    return figures(
+        [run.make_seconds + run.seconds for run in runs],
+        [run.make_cpu_seconds + run.cpu_seconds for run in runs],
+        [run.rate / 1e6 for run in runs],
+        [run.peak_bytes / run.states for run in runs],
+    )
+
+
+def figures(cold: list[float], cpu: list[float], rates: list[float], size: list[float]) -> str:
     return (
-        f"{what:34} {found.distinct:>10,} states {found.generated:>11,} transitions  depth {found.depth:>3} "
-        f"{found.seconds:8.3f} s {found.states_per_second:>12,.0f} /s  {found.peak_bytes / 1e6:5.0f} MB"
-    )
-
-
-def measure(protocol: str, runs: int) -> None:
-    one, two, folded = (
-        best(protocol, runs, threads=threads, symmetry=symmetry)
-        for threads, symmetry in ((1, False), (2, False), (2, True))
-    )
-    slow = best(f"{protocol}?{SMALL}", runs, compiled=False)
-    print(line(f"{protocol}, 1 thread", one))
-    print(line(f"{protocol}, 2 threads", two))
-    print(line(f"{protocol}, 2 threads, symmetry", folded))
-    print(line(f"{protocol}, interpreted", slow))
-    print(
-        f"  compiled is {one.states_per_second / slow.states_per_second:,.0f} times the interpreted speed; "
-        f"two threads {one.seconds / two.seconds:.2f} times one; "
-        f"symmetry {two.seconds / folded.seconds:.1f} times none, "
-        f"with {two.distinct / folded.distinct:.1f} times fewer states"
+        f"cold to the end {spread(cold)} s, {spread(cpu)} CPU s; search {spread(rates)} M states/CPU s; "
+        f"peak {spread(size, 0)} bytes/state"
     )
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=3)
-    runs = options.parse_args().runs
-    start = best("eager?partitions=2&generations=3", 1)
-    print(f"compiled or loaded from the cache in {start.compile_seconds:.1f} s")
-    for protocol in ("eager", "cooperative"):
-        measure(protocol, runs)
+    options.add_argument("--states", type=int, default=2_000_000, help="where a search of larger bounds ends")
+    options.add_argument("--threads", type=int, default=2, help="of the search for a mutant")
+    options.add_argument("--mutants", action="store_true")
+    given = options.parse_args()
+    if given.mutants:
+        explore_mutants.measure_all(given.threads)
+        return
+    measure_processors(given.runs)
+    for address in WITH_SPIN if spin_model.is_there() else ():
+        measure_spin(address, given.runs)
+    if not spin_model.is_there():
+        print("no Spin beside it: install spin and a C compiler (Debian: apt-get install spin gcc)")
+    for address, symmetry in SHAPES:
+        measure(address, given.runs, given.states, symmetry=symmetry)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,76 @@
+"""One exploration in a process of its own, for `explore.py`: prints its figures as a line of JSON.
+
+    python bench/explore_once.py eager/2m1p2g1c [--threads 2] [--symmetry] [--states N] [--mutant NAME]
+
+A mutant is searched for as ``rebalance-check mutants --run`` does it, in the bounds that the address gives.
+"""
+
+from __future__ import annotations
+
+import time
+
+STARTED = time.perf_counter(), time.process_time()
+
+import argparse  # noqa: E402 - the imports are measured, too
+import json  # noqa: E402
+
+from rebalance_check.model.checker.interpreter import Machine  # noqa: E402
+from rebalance_check.model.checker.liveness import check_liveness  # noqa: E402
+from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: E402
+from rebalance_check.model.checker.safety.limits import Limits  # noqa: E402
+from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: E402
+from rebalance_check.model.registry import MUTANTS, model_for  # noqa: E402
+from rebalance_check.model.vocabulary.bounds import Bounds  # noqa: E402
+
+Instant = tuple[float, float]
+
+
+def now() -> Instant:
+    return time.perf_counter(), time.process_time()
+
+
+def spent(name: str, begin: Instant, end: Instant) -> dict[str, float]:
+    """The seconds and the CPU seconds between two instants."""
+    return {f"{name}_seconds": end[0] - begin[0], f"{name}_cpu_seconds": end[1] - begin[1]}
+
+
+def explored(bounds: Bounds, mutant: str, *, threads: int, symmetry: bool, states: int | None) -> dict[str, object]:
+    imported = now()
+    machine = Machine(model_for(bounds, mutant), bounds)
+    program = compile_apart(machine.model, bounds)
+    assert program is not None, "nothing interrupts it"
+    compiled = now()
+    search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=Limits(states=states))
+    outcome = search.run()
+    return {
+        "was_cached": program.was_cached, "violated": outcome.violated,
+        "distinct": outcome.distinct, "generated": outcome.generated, "cut": outcome.cut, "depth": outcome.depth,
+        **spent("import", STARTED, imported), **spent("compile", imported, compiled), **spent("search", compiled, now()),
+    }  # fmt: skip
+
+
+def judged(bounds: Bounds, mutant: str) -> dict[str, object]:
+    found = check_liveness(model_for(bounds, mutant), bounds)
+    return {"violated": found.violated, "distinct": found.reached}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("address")
+    options.add_argument("--mutant", default="")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--symmetry", action="store_true")
+    options.add_argument("--states", type=int)
+    given = options.parse_args()
+    bounds = Bounds.from_address(given.address)
+    if given.mutant and MUTANTS[given.mutant].liveness:
+        found = judged(bounds, given.mutant)
+    else:
+        found = explored(
+            bounds, given.mutant, threads=given.threads, symmetry=given.symmetry, states=given.states
+        )  # fmt: skip
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
