@@ -1,4 +1,4 @@
-"""The first counterexample of each mutant of the model from cold: a new process, an empty cache, compilation included."""
+"""The first counterexample of each mutant of the model from cold: a new process with an empty cache, which compiles."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def catch(mutant: ModelMutant, threads: int) -> Measured:
     with tempfile.TemporaryDirectory() as cache:
         found = measured(command, extra={"XDG_CACHE_HOME": cache})
     violated = json.loads(found.output)["violated"]
-    if violated != mutant.caught_by:
-        raise RuntimeError(f"{mutant.name} breaks {violated or 'nothing'}, and its catalogue says {mutant.caught_by}")
+    if mutant.caught_by not in violated:
+        raise RuntimeError(f"{mutant.name} breaks {violated}, and its catalogue says {mutant.caught_by}")
     return found
 
 

@@ -15,7 +15,6 @@ import argparse  # noqa: E402 - the imports are measured, too
 import json  # noqa: E402
 
 from rebalance_check.model.checker.interpreter import Machine  # noqa: E402
-from rebalance_check.model.checker.liveness import check_liveness  # noqa: E402
 from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: E402
 from rebalance_check.model.checker.safety.limits import Limits  # noqa: E402
 from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: E402
@@ -43,15 +42,18 @@ def explored(bounds: Bounds, mutant: str, *, threads: int, symmetry: bool, state
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=Limits(states=states))
     outcome = search.run()
     return {
-        "was_cached": program.was_cached, "violated": outcome.violated,
+        "was_cached": program.was_cached, "violated": [outcome.violated],
         "distinct": outcome.distinct, "generated": outcome.generated, "cut": outcome.cut, "depth": outcome.depth,
-        **spent("import", STARTED, imported), **spent("compile", imported, compiled), **spent("search", compiled, now()),
+        **spent("import", STARTED, imported), **spent("compile", imported, compiled),
+        **spent("search", compiled, now()),
     }  # fmt: skip
 
 
 def judged(bounds: Bounds, mutant: str) -> dict[str, object]:
+    from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - only such a mutant needs it
+
     found = check_liveness(model_for(bounds, mutant), bounds)
-    return {"violated": found.violated, "distinct": found.reached}
+    return {"violated": [*found.counterexamples], "distinct": found.reached}
 
 
 def main() -> None:
@@ -66,9 +68,7 @@ def main() -> None:
     if given.mutant and MUTANTS[given.mutant].liveness:
         found = judged(bounds, given.mutant)
     else:
-        found = explored(
-            bounds, given.mutant, threads=given.threads, symmetry=given.symmetry, states=given.states
-        )  # fmt: skip
+        found = explored(bounds, given.mutant, threads=given.threads, symmetry=given.symmetry, states=given.states)
     print(json.dumps(found))
 
 
