@@ -6,63 +6,13 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
-from rebalance_check.model.checker.compiler.native import Program
-from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.limits import Limits
-from rebalance_check.model.checker.safety.search import Outcome, Search
-from rebalance_check.model.checker.safety.worker import SLACK, Worker
-from rebalance_check.model.checker.safety.workers import ParallelSearch
+from rebalance_check.model.checker.safety.worker import SLACK
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.parts.assignment import target_table  # after the check for the extra
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
-
-SMALL = [
-    ("cooperative?partitions=2&generations=2&crashes=0&initial_delay=off", True),
-    ("cooperative?partitions=2&generations=2&crashes=0&initial_delay=off", False),
-    ("eager?partitions=1&generations=1&crashes=0&leaves=1&duplicates=1&initial_delay=off", True),
-    ("cooperative?partitions=1&generations=1&duplicates=1&initial_delay=off", False),
-    ("eager?partitions=1&generations=2&initial_delay=off&timeouts&static_members=2&shared_instances=1", True),
-    pytest.param(
-        "eager?members=2&partitions=1&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required&new_members&heartbeats_during_sync=1",
-        True,
-        marks=pytest.mark.nightly,
-    ),
-]
-
-
-class Witnessed(ParallelSearch):
-    """A search that keeps every packed state of every frontier."""
-
-    def states(self) -> tuple[Outcome, list[bytes]]:
-        size = len(self.packed_initial)
-        turn, kept = Worker.turn, list[bytes]()
-
-        def turn_and_keep(worker: Worker) -> int:
-            count = turn(worker)
-            kept.extend(bytes(row.tobytes()[:size]) for row in worker.this[:count])
-            return count
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Worker, "turn", turn_and_keep)
-            return self.run(), kept
-
-
-@pytest.mark.parametrize(("address", "symmetry"), SMALL)
-def test_both_backends_reach_the_same_states_and_tell_the_same_scenario(address: str, symmetry: bool) -> None:
-    bounds = Bounds.from_address(address)
-    machine = Machine(MODEL, bounds)
-    reference = Search(machine, symmetry=symmetry, limits=Limits())
-    expected = reference.run()
-    search = Witnessed(Program(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits())
-    found, states = search.states()
-    assert len(states) == len(set(states))
-    assert set(states) == set(reference.seen)
-    for what in ("distinct", "generated", "cut", "depth", "violated", "met", "complete"):
-        assert getattr(found, what) == getattr(expected, what), what
-    assert {kind: n for kind, n in found.fired.items() if n} == expected.fired
-
 
 BIG = [
     # protocol, symmetry, distinct, generated, depth

@@ -34,9 +34,9 @@ LARGE = [
     ),
     (
         "cooperative?members=2&partitions=2&generations=3&crashes=0&leaves=1&initial_delay=off&member_id_required&timeouts&heartbeats_during_sync=1",
-        27006,
-        69180,
-        48,
+        4082,
+        8997,
+        47,
     ),
 ]
 SITUATIONS = (
