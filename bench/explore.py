@@ -1,4 +1,4 @@
-"""How fast the compiled explorer is: cold and cached starts, states per second, bytes per state, and Spin beside it.
+"""How fast the compiled explorer is: cold and cached starts, states per second, bytes per state, and Spin on the same protocol.
 
     python bench/explore.py [--runs 3] [--states 2000000]    bounds, two processes against one, and Spin
     python bench/explore.py --mutants                        the first counterexample of every mutant from cold
@@ -51,9 +51,9 @@ MEANINGFUL = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One exploration: what it told, and what its process took."""
+    """One exploration: what it found, and what its process took."""
 
-    told: dict[str, Any]
+    found: dict[str, Any]
     process: Measured
 
 
@@ -71,7 +71,7 @@ def finished(running: Running) -> Run:
 
 def per_second(runs: list[Run], of: str) -> str:
     """Millions of distinct states per second of searching."""
-    return spread(run.told["distinct"] / run.told[of] / 1e6 for run in runs)
+    return spread(run.found["distinct"] / run.found[of] / 1e6 for run in runs)
 
 
 # ------------------------------------------------------------------------------------------------ bounds
@@ -86,8 +86,8 @@ def measure(address: str, runs: int, states: int, *, symmetry: bool) -> None:
             code = sum(path.stat().st_size for path in Path(cache).rglob("*.program"))
             one.append(finished(started(address, cache, states, symmetry=symmetry)))
             two.append(finished(started(address, cache, states, 2, symmetry=symmetry)))
-    assert not any(run.told["was_cached"] for run in cold)
-    assert all(run.told["was_cached"] for run in (*one, *two))
+    assert not any(run.found["was_cached"] for run in cold)
+    assert all(run.found["was_cached"] for run in (*one, *two))
     say_start(address, cold, one, code, symmetry=symmetry)
     say_search("1 thread", one)
     say_search("2 threads", two)
@@ -96,24 +96,27 @@ def measure(address: str, runs: int, states: int, *, symmetry: bool) -> None:
 def say_start(address: str, cold: list[Run], cached: list[Run], code: int, *, symmetry: bool) -> None:
     bounds = Bounds.from_address(address)
     lines = program_text(model_for(bounds), bounds).text.count("\n")
-    starts = [run.process.seconds - run.told["search_seconds"] for run in cached]
+    starts = [run.process.seconds - run.found["search_seconds"] for run in cached]
     print(f"{address}{', symmetry' if symmetry else ''}; {load()}")
-    print(f"  cold compile, CPU s     {spread(run.told['compile_cpu_seconds'] for run in cold)}")
+    print(f"  cold compile, CPU s     {spread(run.found['compile_cpu_seconds'] for run in cold)}")
     print(f"  cached start, s         {spread(starts)}  (the process until its search, and its end)")
     print(f"  program                 {code:,} bytes of machine code, {lines:,} lines of IR")
 
 
 def say_search(what: str, runs: list[Run]) -> None:
-    told = runs[0].told
-    transition = spread((run.told["search_cpu_seconds"] / run.told["generated"] * 1e9 for run in runs), 0)
+    found = runs[0].found
+    transition = spread((run.found["search_cpu_seconds"] / run.found["generated"] * 1e9 for run in runs), 0)
     peaks = [run.process.peak_bytes for run in runs]
-    beyond = spread(((peak - PRESENT_AT_START) / told["distinct"] for peak in peaks), 1)
-    print(f"  {what}: {told['distinct']:,} states, {told['generated']:,} transitions, depth {told['depth']}")
-    if told["distinct"] >= MEANINGFUL:
+    grown = (run.process.peak_bytes - run.found["bytes_before"] for run in runs)
+    searched = spread((each / found["distinct"] for each in grown), 1)
+    beyond = spread(((peak - PRESENT_AT_START) / found["distinct"] for peak in peaks), 1)
+    print(f"  {what}: {found['distinct']:,} states, {found['generated']:,} transitions, depth {found['depth']}")
+    if found["distinct"] >= MEANINGFUL:
         print(f"    M states/s            {per_second(runs, 'search_seconds')}")
         print(f"    M states/CPU s        {per_second(runs, 'search_cpu_seconds')}")
         print(f"    CPU ns per transition {transition}")
         print(f"    bytes per state       {beyond}  (beyond {PRESENT_AT_START / 1e6:.0f} MB)")
+        print(f"    bytes per state       {searched}  (beyond what the process has before it searches)")
     print(f"    peak MB               {spread((peak / 1e6 for peak in peaks), 0)}", flush=True)
 
 
@@ -136,7 +139,7 @@ def measure_processors(runs: int) -> None:
 
 
 def rate(run: Run) -> float:
-    return float(run.told["distinct"] / run.told["search_seconds"] / 1e6)
+    return float(run.found["distinct"] / run.found["search_seconds"] / 1e6)
 
 
 # ------------------------------------------------------------------------------------------------ Spin
@@ -151,32 +154,32 @@ def measure_spin(address: str, runs: int) -> None:
             ours.append(finished(started(address, cache, None)))
         for variant, found in theirs.items():
             found.append(spin_model.run(bounds, variant))
-    require_equal(bounds, ours[0].told, theirs)
-    print(f"Spin beside it, {address}: exact searches find the same {ours[0].told['distinct']:,} states; {load()}")
+    require_equal(bounds, ours[0].found, theirs)
+    print(f"ours and Spin, {address}: exact searches find the same {ours[0].found['distinct']:,} states; {load()}")
     print(f"  {'ours, 64-bit fingerprints':40} {our_figures(ours)}")
     for variant, found in theirs.items():
         print(f"  {'Spin, ' + variant:40} {spin_figures(found)}", flush=True)
 
 
-def require_equal(bounds: Bounds, told: dict[str, Any], theirs: dict[str, list[spin_model.SpinRun]]) -> None:
+def require_equal(bounds: Bounds, found: dict[str, Any], theirs: dict[str, list[spin_model.SpinRun]]) -> None:
     """The counts are equal, but that all beyond the bounds is one state of Spin, and what `spin/group.pml` says.
 
     There a COOPERATIVE leader also makes steps that change nothing, so that transitions are equal under EAGER only.
     """
-    cut = int(told["cut"] > 0)
+    cut = int(found["cut"] > 0)
     for variant in spin_model.EXACT:
         for run in theirs[variant]:
-            assert run.states == told["distinct"] + cut, (variant, run, told)
-            assert run.transitions == told["generated"] + told["cut"] or bounds.protocol != "eager", (run, told)
+            assert run.states == found["distinct"] + cut, (variant, run, found)
+            assert run.transitions == found["generated"] + found["cut"] or bounds.protocol != "eager", (run, found)
 
 
 def our_figures(runs: list[Run]) -> str:
-    states = runs[0].told["distinct"]
+    states = runs[0].found["distinct"]
     return figures(
         states,
-        [run.process.seconds - run.told["search_seconds"] for run in runs],
+        [run.process.seconds - run.found["search_seconds"] for run in runs],
         [run.process.seconds for run in runs],
-        [states / run.told["search_cpu_seconds"] / 1e6 for run in runs],
+        [states / run.found["search_cpu_seconds"] / 1e6 for run in runs],
         [run.process.peak_bytes / states for run in runs],
     )
 
@@ -212,7 +215,7 @@ def main() -> None:
     for address in WITH_SPIN if spin_model.is_there() else ():
         measure_spin(address, given.runs)
     if not spin_model.is_there():
-        print("no Spin beside it: install spin and a C compiler (Debian: apt-get install spin gcc)")
+        print("Spin is not measured: install spin and a C compiler (Debian: apt-get install spin gcc)")
     for address, symmetry in SHAPES:
         measure(address, given.runs, given.states, symmetry=symmetry)
 

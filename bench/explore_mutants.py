@@ -49,10 +49,10 @@ def measure(mutants: Sequence[ModelMutant], kind: str, threads: int) -> None:
 
 def parts_of(found: Measured) -> str:
     """Where the CPU seconds went."""
-    told = json.loads(found.output)
-    names = [name for name in ("import", "compile", "search") if f"{name}_cpu_seconds" in told]
-    parts = ", ".join(f"{name} {told[f'{name}_cpu_seconds']:.2f}" for name in names)
-    return f"  {told['distinct']:>10,} states  {parts}"
+    figures = json.loads(found.output)
+    names = [name for name in ("import", "compile", "search") if f"{name}_cpu_seconds" in figures]
+    parts = ", ".join(f"{name} {figures[f'{name}_cpu_seconds']:.2f}" for name in names)
+    return f"  {figures['distinct']:>10,} states  {parts}"
 
 
 def summary(found: dict[str, Measured]) -> str:

@@ -7,19 +7,16 @@ A mutant is searched for as ``rebalance-check mutants --run`` does it, in the bo
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
 
-STARTED = time.perf_counter(), time.process_time()
-
-import argparse  # noqa: E402 - the imports are measured, too
-import json  # noqa: E402
-
-from rebalance_check.model.checker.interpreter import Machine  # noqa: E402
-from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: E402
-from rebalance_check.model.checker.safety.limits import Limits  # noqa: E402
-from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: E402
-from rebalance_check.model.registry import MUTANTS, model_for  # noqa: E402
-from rebalance_check.model.vocabulary.bounds import Bounds  # noqa: E402
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety.compilation import compile_apart
+from rebalance_check.model.checker.safety.limits import Limits, resident_bytes
+from rebalance_check.model.checker.safety.workers import ParallelSearch
+from rebalance_check.model.registry import MUTANTS, model_for
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 Instant = tuple[float, float]
 
@@ -34,18 +31,18 @@ def spent(name: str, begin: Instant, end: Instant) -> dict[str, float]:
 
 
 def explored(bounds: Bounds, mutant: str, *, threads: int, symmetry: bool, states: int | None) -> dict[str, object]:
-    imported = now()
+    imported = now()  # the CPU seconds of a process are counted from its start
     machine = Machine(model_for(bounds, mutant), bounds)
     program = compile_apart(machine.model, bounds)
     assert program is not None, "nothing interrupts it"
-    compiled = now()
+    compiled, bytes_before = now(), resident_bytes()
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=Limits(states=states))
     outcome = search.run()
     return {
         "was_cached": program.was_cached, "violated": [outcome.violated],
         "distinct": outcome.distinct, "generated": outcome.generated, "cut": outcome.cut, "depth": outcome.depth,
-        **spent("import", STARTED, imported), **spent("compile", imported, compiled),
-        **spent("search", compiled, now()),
+        "import_cpu_seconds": imported[1], "bytes_before": bytes_before,
+        **spent("compile", imported, compiled), **spent("search", compiled, now()),
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ VARIANTS = {
     "-DCOLLAPSE": ("-DCOLLAPSE",),
     "hash compaction (-DHC4)": ("-DHC4",),
 }
-"""What ``cc`` is given beside `OPTIMISED`."""
+"""What ``cc`` is given besides `OPTIMISED`."""
 
 EXACT = tuple(VARIANTS)[:-1]
 """Those that compare states whole; hash compaction misses some."""
