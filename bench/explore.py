@@ -1,4 +1,4 @@
-"""How fast the compiled explorer is: cold and cached starts, states per second, bytes per state, and Spin on the same protocol.
+"""How fast the compiled explorer is: cold and cached starts, states per second, memory, and Spin on the same protocol.
 
     python bench/explore.py [--runs 3] [--states 2000000]    bounds, two processes against one, and Spin
     python bench/explore.py --mutants                        the first counterexample of every mutant from cold

@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 SOURCE = Path(__file__).parent / "spin" / "group.pml"
 OPTIMISED = ("-O2", "-DSAFETY")
 RUN = ("-E", "-m1000000", "-w22")
-"""A state without a successor is no error (the bounds end there); room for the stack; 2^22 slots of hash table."""
+"""A state without a successor is no error (the bounds end there); a deep enough stack; 2^22 slots of hash table."""
 
 VARIANTS = {
     "exact, partial order reduction on": (),
