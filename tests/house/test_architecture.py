@@ -30,7 +30,7 @@ MAY_IMPORT_FROM_OUTSIDE = {
     "properties": {"msgspec", "hypothesis", "numpy"},
     "impl": {"msgspec"},
     "integration": {"msgspec", "kafka", "confluent_kafka", "aiokafka", "testcontainers", "docker"},
-    "pipeline": {"msgspec", "pyspark", "pyarrow", "py4j"},
+    "pipeline": {"msgspec", "numpy", "pyspark", "pyarrow", "py4j"},
     COMMAND_LINE: {"click", "rich", "msgspec", "jinja2", "markupsafe", "junitparser", "pytest"},
 }
 

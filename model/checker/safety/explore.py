@@ -82,11 +82,22 @@ def explore(
     outcome = Outcome(distinct=0, generated=0, ended=Ended.STOPPED)
     if search is not None:
         outcome = run(search, limits, resume, save)
+    return exploration_of(
+        machine, outcome, symmetry=symmetry, threads=threads if compiled else 1, compiled=compiled,
+        compile_seconds=compile_seconds,
+    )  # fmt: skip
+
+
+def exploration_of(
+    machine: Machine, outcome: Outcome, *, symmetry: bool, threads: int, compile_seconds: float, compiled: bool = True
+) -> Exploration:
+    """What a search of a machine found, as an `Exploration`; the other arguments are fields of it."""
+    model = machine.model
     path = concrete(machine, outcome.path, outcome.violated) if symmetry else outcome.path
     return Exploration(
-        bounds=bounds,
+        bounds=machine.bounds,
         symmetry=symmetry,
-        threads=threads if compiled else 1,
+        threads=threads,
         compiled=compiled,
         mutant=model.mutant,
         distinct=outcome.distinct,
@@ -106,7 +117,7 @@ def explore(
             claim.__name__: claim.__name__ in outcome.met for claim in (*model.reachable_states, *model.reachable_steps)
         },
         actions={rule.kind: outcome.fired[rule.kind] for rule in model.rules},
-        counterexample=Path(model, bounds, tuple(path)) if outcome.violated else None,
+        counterexample=Path(model, machine.bounds, tuple(path)) if outcome.violated else None,
     )
 
 
