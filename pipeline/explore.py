@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 SHARES_PER_CORE: Final = 2
 """So many shares for each task that Spark runs at once, where no number is given."""
 
+SPREAD_FROM: Final = 4096
+"""A level of fewer states is searched here: Spark needs longer to begin a job."""
+
 LAYOUT: Final = 1
 """The version of the folders of a search."""
 
@@ -54,6 +57,7 @@ def explore_on_spark(
     master: str = LOCAL_MASTER,
     work: Path | None = None,
     shares: int | None = None,
+    spread_from: int = SPREAD_FROM,
     limits: Limits = NO_LIMITS,
     progress: SearchListener | None = None,
     kind: type[Shares] = Shares,
@@ -62,8 +66,9 @@ def explore_on_spark(
 
     It finds what `explore` finds. ``work`` is the folder of the search, at the same place on every machine: started
     again with the same folder, the search goes on from the last complete level. Without it there is a temporary one.
-    ``shares`` is how many parts the states are kept in; ``limits`` end the search early, that of memory left out.
-    ``kind`` puts another class in the place of `Shares`.
+    ``shares`` is how many parts the states are kept in; levels of fewer than ``spread_from`` states are searched in
+    this process. ``limits`` end the search early, that of memory left out. ``kind`` puts another class in the place
+    of `Shares`.
 
     Raises `RebalanceCheckError` without Java, Spark or llvmlite, and for a folder of another search.
     """
@@ -81,7 +86,8 @@ def explore_on_spark(
                 f"{str(work)!r} holds a search with {known['shares']} shares, and not with {shares}: leave --shares out"
             )
         spread = kind(folder.path.resolve(), known["shares"], bounds, mutant, symmetry)
-        outcome = SparkSearch(spark, spread, machine, folder, limits, progress).run(known)
+        search = SparkSearch(spark, spread, machine, folder, spread_from=spread_from, limits=limits, progress=progress)
+        outcome = search.run(known)
     return exploration_of(machine, outcome, symmetry=symmetry, threads=cores, compile_seconds=compile_seconds)
 
 
@@ -105,10 +111,11 @@ class SparkSearch:
     """
 
     def __init__(
-        self, spark: SparkSession, shares: Shares, machine: Machine, folder: SpillFolder, limits: Limits,
-        progress: SearchListener | None,
+        self, spark: SparkSession, shares: Shares, machine: Machine, folder: SpillFolder, *,
+        spread_from: int, limits: Limits, progress: SearchListener | None,
     ) -> None:  # fmt: skip
-        self.spark, self.shares, self.machine, self.folder, self.limits = spark, shares, machine, folder, limits
+        self.spark, self.shares, self.machine, self.folder = spark, shares, machine, folder
+        self.spread_from, self.limits = spread_from, limits
         self.pace = Pace(progress)
         self.ended: Ended | None = None
         self.depth = 0
@@ -134,7 +141,7 @@ class SparkSearch:
 
         Raises: RebalanceCheckError where a file of the folder is missing.
         """
-        if "depth" in known:
+        if known.get("depth"):
             self.go_on(known)
         else:
             self.begin()
@@ -150,8 +157,10 @@ class SparkSearch:
 
     def begin(self) -> None:
         """Find the initial state."""
+        self.note()
         owner, block = first_block(self.shares)
         each = range(self.shares.count)
+        self.shares.forget_unfinished(0)
         self.complete([self.shares.absorb(number, 0, [block] * (number == owner)) for number in each])
 
     def go_on(self, known: Mapping[str, Any]) -> None:
@@ -165,8 +174,7 @@ class SparkSearch:
             self.states = [self.shares.state(number, self.depth) for number in range(self.shares.count)]
         except (OSError, ValueError) as error:
             raise self.folder.damaged(error) from error
-        for number in range(self.shares.count):
-            self.shares.forget_unfinished(number, self.depth)
+        self.shares.forget_unfinished(self.depth)
 
     def is_time_to_end(self) -> bool:
         """Whether a limit is reached, which `ended` names then."""
@@ -174,10 +182,12 @@ class SparkSearch:
         return self.ended is not None
 
     def level(self) -> list[dict[str, Any]] | None:
-        """Let Spark search a level: how far the shares are then. None where the search ends within it.
+        """Search a level, on Spark where it is large: how far the shares are then; None where the search ends within.
 
         Raises: RebalanceCheckError that a worker raised, and what Spark raises.
         """
+        if self.frontier < self.spread_from:
+            return level_here(self.shares, self.depth)
         group = f"rebalance-check-{id(self)}-{self.depth}"
         found = list[list[dict[str, Any]]]()
         job = InThread(lambda: found.append(level_on_spark(self.spark, self.shares, self.depth, group)), "spark-job")
@@ -196,12 +206,16 @@ class SparkSearch:
         """Note that a level is complete, and remove what the next one does not need."""
         before, self.states = self.states, states
         self.depth += 1
+        self.note()
+        for number, (earlier, state) in enumerate(zip(before, states, strict=False)):
+            self.shares.forget(number, earlier, state)
+
+    def note(self) -> None:
+        """Note which level is complete."""
         numbers = {
             "shares": self.shares.count, "depth": self.depth, "seconds": self.pace.seconds, "levels": self.pace.levels,
         }  # fmt: skip
         self.folder.write(identity_on_spark(self.machine, self.shares.symmetry), numbers, ())
-        for number, (earlier, state) in enumerate(zip(before, states, strict=False)):
-            self.shares.forget(number, earlier, state)
 
     def report(self) -> None:
         """Say how far the search is."""
@@ -223,9 +237,19 @@ class SparkSearch:
         st = self.counters[share]
         labels, index = last_step(st)[::-1], int(st[kernel.BAD])
         for depth in range(self.depth - len(labels), 1, -1):
-            share, index, label = self.shares.origin(share, depth, index)
+            parent, label = self.shares.share(share, depth).origin(index)
+            share, index = parent % self.shares.count, parent // self.shares.count
             labels.append(label)
         return labels[::-1]
+
+
+def level_here(shares: Shares, depth: int) -> list[dict[str, Any]]:
+    """Search a level in this process: how far the shares are then, in order."""
+    blocks: list[list[Block]] = [[] for _ in range(shares.count)]
+    for number in range(shares.count):
+        for owner, block in shares.expand(number, depth):
+            blocks[owner].append(block)
+    return [shares.absorb(number, depth, found) for number, found in enumerate(blocks)]
 
 
 def level_on_spark(spark: SparkSession, shares: Shares, depth: int, group: str) -> list[dict[str, Any]]:

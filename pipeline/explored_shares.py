@@ -1,9 +1,9 @@
 """The shares of a search on Spark: a level of a share is a folder, written once, by whichever attempt is whole first.
 
-What a share does in a level is what it does on one machine (`shard.Shard`), in a scratch folder: *expanding* gives its
-successors as blocks for the shares that own them, *absorbing* takes the blocks of all shares and keeps what is new. A
-level appears below the folder of the search by a rename, with everything that the next one needs. Both phases give the
-same for the same level, so a task that is repeated, or done twice at once, changes nothing.
+What a share does in a level is what it does on one machine (`shard.Shard`). *Expanding* gives its successors as blocks
+for the shares that own them. *Absorbing* takes the blocks of all shares and keeps what is new, in a folder of its own,
+which becomes part of the search by a rename, with everything that the next level needs. Both phases give the same for
+the same level, so a task that is repeated, or done twice at once, changes nothing.
 
 States are numbered within their level and share: a parent always stands in the level before.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,8 +24,8 @@ import numpy as np
 from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety.shard import CANDIDATES, LEVEL, RUN, Shard
-from rebalance_check.model.checker.safety.spill_folder import synchronise
+from rebalance_check.model.checker.safety.shard import CANDIDATES, RUN, Shard
+from rebalance_check.model.checker.safety.sorted_runs import Run
 from rebalance_check.model.checker.safety.worker import Buffer, renamings
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -36,13 +36,13 @@ BLOCK_BYTES: Final = 1 << 18
 STATE: Final = "state.json"
 """The file of a level that says how far the share is."""
 
-PARENTS, LABELS = "parents", "labels"
-"""The files of a level that say where its states came from."""
-
 ATTEMPT: Final = "attempt-"
 """How the name of a level begins that is not whole yet."""
 
-SENT: Final = -1
+NOTHING: Final[dict[str, Any]] = {"distinct": 0, "runs": []}
+"""The state of a share before its first level."""
+
+COUNTERS: Final = -1
 """The place of the block in which a share tells itself its counters."""
 
 
@@ -89,113 +89,113 @@ class Shares:
         """The model, ready in this process."""
         return compiled(self.bounds, self.mutant, self.symmetry)
 
-    def level(self, number: int, depth: int) -> Path:
-        """The folder of a level of a share."""
-        return self.share(number) / f"{depth:05d}"
+    def level(self, depth: int) -> Path:
+        """The folder of a level, with a folder for each share."""
+        return self.folder / f"{depth:05d}"
 
-    def share(self, number: int) -> Path:
-        """The folder of a share."""
-        return self.folder / f"{number:03d}"
+    def share(self, number: int, depth: int) -> Shard:
+        """A share at the end of a level, its states numbered from the beginning of that level.
 
-    def origin(self, number: int, depth: int, index: int) -> tuple[int, int, int]:
-        """Where a state of a level came from: the share and the number of its parent, and the label of the step."""
-        parent, label = (
-            int(np.fromfile(self.level(number, depth) / name, np.uint32, 1, offset=4 * index)[0])
-            for name in (PARENTS, LABELS)
-        )
-        return parent % self.count, parent // self.count, label
+        Raises: OSError and ValueError where a file of it is missing or damaged.
+        """
+        shard = Shard(self.level(depth), number, self.count, self.compiled.machine)
+        shard.restore(self.state(number, depth))
+        return shard
 
     def state(self, number: int, depth: int) -> dict[str, Any]:
-        """How far a share was at the end of a level."""
-        return dict(json.loads((self.level(number, depth) / STATE).read_text(encoding="utf-8")))
+        """How far a share was at the end of a level.
+
+        Raises: OSError and ValueError where the file is missing or damaged.
+        """
+        return dict(json.loads((self.level(depth) / f"{number:03d}" / STATE).read_text(encoding="utf-8")))
 
     def expand(self, number: int, depth: int) -> Iterator[tuple[int, Block]]:
         """The successors of a level, in blocks for the shares that own them, and the counters for the share itself."""
         program, _, buffer, names = self.compiled
-        with TemporaryDirectory(prefix="rebalance-check-") as scratch:
-            shards = [self._shard(Path(scratch), each) for each in range(self.count)]
-            mine = shards[number]
-            restore(mine, self.state(number, depth))
-            mine.level(depth).symlink_to(self.level(number, depth) / mine.level(depth).name)
-            mine.expand(program, buffer, shards, names)
-            program.require_no_fault()
-            yield number, Block(number, SENT, mine.st.tobytes())
-            for owner in shards:
-                for block in blocks_of(owner.candidates(number, depth), number):
-                    yield owner.number, block
+        shard = self.share(number, depth)
+        waiting = [Waiting(number) for _ in range(self.count)]
+        for parts in shard.successors(program, buffer, names):
+            for owner, part in enumerate(parts):
+                if (block := waiting[owner].add(part)) is not None:
+                    yield owner, block
+        program.require_no_fault()
+        yield number, Block(number, COUNTERS, shard.st.tobytes())
+        yield from ((owner, rest.take()) for owner, rest in enumerate(waiting) if rest.size)
 
     def absorb(self, number: int, depth: int, blocks: Iterable[Block]) -> dict[str, Any]:
         """Keep those candidates of a level that are new, as the next one; how far the share is then."""
-        program = self.compiled.program
-        before = self.state(number, depth) if depth else {}
-        self.share(number).mkdir(parents=True, exist_ok=True)
-        scratch = Path(mkdtemp(prefix=ATTEMPT, dir=self.share(number)))
+        before = self.state(number, depth) if depth else NOTHING
+        scratch = Path(mkdtemp(prefix=ATTEMPT, dir=self.folder))
         try:
-            shard = self._shard(scratch, number)
-            restore(shard, before | {"depth": depth})
-            shard.runs.runs = [run._replace(name=str(self.share(number) / run.name)) for run in shard.runs.runs]
+            program, machine, _, _ = self.compiled
+            shard = Shard(scratch, number, self.count, machine)
+            shard.depth, shard.runs.runs = depth, [Run(*run) for run in before["runs"]]
             receive(shard, blocks)
-            shard.size = 0  # what it keeps now is a level of its own
             shard.absorb(program)
             program.require_no_fault()
-            return self._commit(shard, int(before.get("distinct", 0)))
+            shard.runs.runs = [run._replace(name=name_from_outside(run.name, shard)) for run in shard.runs.runs]
+            state = shard.state() | {"distinct": before["distinct"] + shard.size}
+            self._publish(shard, state)
+            return state
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def forget(self, number: int, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Remove what a share needed for the level before, and does not need now."""
-        old = self.level(number, before["depth"])
-        (old / f"{LEVEL}-{before['depth']:05d}").unlink(missing_ok=True)
-        needed = {name for name, _ in now["runs"]}
-        for name, _ in before["runs"]:
-            if name not in needed:
-                (self.share(number) / name).unlink(missing_ok=True)
-
-    def forget_unfinished(self, number: int, depth: int) -> None:
-        """Remove what was written after a level was complete."""
-        for path in self.share(number).iterdir():
-            if path.name.startswith(ATTEMPT) or int(path.name) > depth:
-                shutil.rmtree(path, ignore_errors=True)
-
-    def _shard(self, scratch: Path, number: int) -> Shard:
-        return Shard(scratch, number, self.count, self.compiled.machine)
-
-    def _commit(self, shard: Shard, distinct: int) -> dict[str, Any]:
-        """Make what a share has absorbed a level, unless another attempt was faster; how far the share is."""
-        place = self.level(shard.number, shard.depth)
-        shard.runs.runs = [run._replace(name=self._name(Path(run.name), place)) for run in shard.runs.runs]
-        state = shard.state() | {"distinct": distinct + shard.size}
-        folder = shard.path("")
-        (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
-        merged = {path.name for path in folder.glob(f"{RUN}-*")} - {Path(name).name for name, _ in state["runs"]}
-        for path in folder.iterdir():
-            if path.name.startswith(CANDIDATES) or path.name in merged:
+    def _publish(self, shard: Shard, state: Mapping[str, Any]) -> None:
+        """Make what a share has absorbed a level of the search, unless another attempt was faster."""
+        shard.path(STATE).write_text(json.dumps(state), encoding="utf-8")
+        needed = {shard.path(name).name for name, _ in state["runs"]}
+        for path in shard.path("").iterdir():
+            if path.name.startswith(CANDIDATES) or (path.name.startswith(RUN) and path.name not in needed):
                 path.unlink()
-            else:
-                synchronise(path)
+        place = self.level(shard.depth) / f"{shard.number:03d}"
+        place.parent.mkdir(exist_ok=True)
         try:
-            folder.rename(place)
+            shard.path("").rename(place)
         except OSError:
             if not place.is_dir():
                 raise
-        return state
 
-    def _name(self, run: Path, place: Path) -> str:
-        """A run as it is called from the folder of its share."""
-        path = run if run.is_absolute() else place / run
-        return str(path.relative_to(self.share(int(place.parent.name))))
+    def forget(self, number: int, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Remove what a share needed for a level, and does not need for the next one."""
+        shard = self.share(number, before["depth"])
+        shard.level(shard.depth).unlink(missing_ok=True)
+        for run in before["runs"]:
+            if run not in now["runs"]:
+                shard.path(run[0]).unlink(missing_ok=True)
+
+    def forget_unfinished(self, depth: int) -> None:
+        """Remove what was written after a level was complete."""
+        for path in self.folder.iterdir():
+            if path.name.startswith(ATTEMPT) or (path.name.isdecimal() and int(path.name) > depth):
+                shutil.rmtree(path, ignore_errors=True)
 
 
-def restore(shard: Shard, state: Mapping[str, Any]) -> None:
-    """Let a share go on from the end of a level, its states numbered within that level."""
-    begun = shard.state() | state
-    shard.restore(begun | {"size": begun["frontier"]})
+class Waiting:
+    """Candidates that the share ``source`` has found for another one, until they make a block."""
+
+    def __init__(self, source: int) -> None:
+        self._source, self._at = source, 0
+        self._parts = list[bytes]()
+        self.size = 0
+
+    def add(self, rows: Any) -> Block | None:
+        """Take some; a block where they are enough for one."""
+        self._parts.append(rows.tobytes())
+        self.size += rows.nbytes
+        return self.take() if self.size >= BLOCK_BYTES else None
+
+    def take(self) -> Block:
+        """What waits, as a block."""
+        block = Block(self._source, self._at, b"".join(self._parts))
+        self._at += self.size
+        self._parts, self.size = [], 0
+        return block
 
 
 def receive(shard: Shard, blocks: Iterable[Block]) -> None:
-    """Write the blocks for a share to the files that it absorbs, each where it belongs, in whichever order they come."""
+    """Write the blocks for a share to the files that it absorbs, each to its place, whatever their order."""
     for source, at, content in blocks:
-        if at == SENT:
+        if at == COUNTERS:
             shard.st[:] = np.frombuffer(content, np.int64)
             continue
         path = shard.candidates(source, shard.depth)
@@ -204,13 +204,9 @@ def receive(shard: Shard, blocks: Iterable[Block]) -> None:
             file.write(content)
 
 
-def blocks_of(path: Path, source: int) -> Iterator[Block]:
-    """A file of candidates, a block at a time."""
-    at = 0
-    with path.open("rb") as file:
-        while content := file.read(BLOCK_BYTES):
-            yield Block(source, at, content)
-            at += len(content)
+def name_from_outside(run: str, shard: Shard) -> str:
+    """A run of a share as the folders of its other levels call it, too."""
+    return run if "/" in run else f"../../{shard.depth:05d}/{shard.number:03d}/{run}"
 
 
 def first_block(shares: Shares) -> tuple[int, Block]:

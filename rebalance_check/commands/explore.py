@@ -20,6 +20,7 @@ from rebalance_check.commands._exploration_report import (
     print_exploration,
     write_counterexamples,
 )
+from rebalance_check.commands._explore_spark import SparkOptions, spark_options
 from rebalance_check.commands._explore_walks import explore_by_walks
 from rebalance_check.commands._model_results import model_results
 from rebalance_check.commands._search_line import search_line
@@ -174,6 +175,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
+@spark_options
 @limit_options
 @walk_options
 @click.option(
@@ -199,10 +201,10 @@ def command(
     max_memory: int | None, spill: Path | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     walks: int | None, seed: int, depth: int,
     liveness: bool, goal: str | None, html: Path | None, serve: bool, port: int, broker: str | None, ci: CiOptions,
-    as_json: bool, **sizes: int,
+    spark: SparkOptions, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
-    console = Console(as_json)
+    console, on_spark = Console(as_json), spark.is_chosen
     bounds = Bounds(
         initial_delay=initial_delay,
         member_id_required=member_id_required,
@@ -247,22 +249,17 @@ def command(
         if require_walks({"--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness}, walks):
             console.say(f"random walks in {bounds.address()}{defect}")
             return explore_by_walks(
-                console,
-                model,
-                bounds,
-                walks=walks or 0,
-                seed=seed,
-                depth=depth,
-                limits=limits,
-                html=html,
-                ci=ci,
+                console, model, bounds, walks=walks or 0, seed=seed, depth=depth, limits=limits, html=html, ci=ci
             )
         console.say(f"explore {bounds.address()}, symmetry {symmetry}{defect}")
-        found, saved = explore_from(
-            checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
-            limits=limits, spill=spill,
-        )  # fmt: skip
-    return finish(console, model, found, saved, spill, liveness=liveness, limits=limits, html=html, ci=ci)
+        if on_spark:
+            found, saved = spark.explore(bounds, mutant or "", symmetry=symmetry == "on", limits=limits), None
+        else:
+            found, saved = explore_from(
+                checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
+                limits=limits, spill=spill,
+            )  # fmt: skip
+    return finish(console, model, found, saved, spill or spark.work, liveness=liveness, limits=limits, html=html, ci=ci)
 
 
 def explore_from(
@@ -291,7 +288,7 @@ def explore_from(
 
 
 def finish(
-    console: Console, model: Model, found: Exploration, saved: Path | None, spill: Path | None, *, liveness: bool,
+    console: Console, model: Model, found: Exploration, saved: Path | None, folder: Path | None, *, liveness: bool,
     limits: Limits, html: Path | None, ci: CiOptions,
 ) -> int:  # fmt: skip
     """Print what the search found, judge liveness where that is asked for, and end with a verdict."""
@@ -308,7 +305,7 @@ def finish(
         about = f"explore {found.bounds.address()}: {found.distinct:,} states, {found.generated:,} transitions"
         write_counterexamples(console, html, about, [*paths, *lassos])
     if found.ended is not None:
-        print_early_end(console, found, found.ended, saved, spill)
+        print_early_end(console, found, found.ended, saved, folder)
     code = worst_exit_code(codes)
     ends = ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code
     ci.write(console, "explore", lambda: model_results(document), ends)
@@ -356,14 +353,17 @@ def explore_watched(model: Model, bounds: Bounds, **options: Any) -> Exploration
         return explore(model, bounds, progress=line, **options)
 
 
-def print_early_end(console: Console, found: Exploration, ended: Ended, saved: Path | None, spill: Path | None) -> None:
+def print_early_end(
+    console: Console, found: Exploration, ended: Ended, saved: Path | None, folder: Path | None
+) -> None:
     """What was covered when the search ended early, and the command that goes on."""
     console.say(f"ended early, because {ended}: {coverage_text(found)}")
-    if spill is not None:
+    if folder is not None:
         console.say(f"  go on with  {command_again(GOES_ON_WITHOUT - {'max_memory'})}")
     elif saved is not None:
         again = command_again(GOES_ON_WITHOUT, resume=str(saved))
         console.say(f"  go on with  {again}")
     elif found.depth:
-        again = command_again(GOES_ON_WITHOUT, checkpoint="FILE")
+        is_on_spark = click.get_current_context().params["engine"] == "spark"
+        again = command_again(GOES_ON_WITHOUT, **({"work": "DIR"} if is_on_spark else {"checkpoint": "FILE"}))
         console.say(f"  to be able to go on next time  {again}")

@@ -131,21 +131,30 @@ class Shard:
         check: Callable[[], None] = no_check,
     ) -> None:  # fmt: skip
         """Write the successors of the frontier to the shares that own them; ``check`` is called now and then."""
-        first, done = self.size - self.frontier, 0
         paths = [shard.candidates(self.number, self.depth) for shard in shards]
         self.sent = [0] * self.count
         with opened(paths) as files:
-            for block in rows_of(self.level(self.depth), self.words):
-                self.st[kernel.AT], self.st[kernel.SIZE], self.st[kernel.BASE] = 0, len(block), first + done
-                while self.st[kernel.AT] < len(block):
-                    check()
-                    program.expand(block, self.st, *buffer.arrays, 0, buffer.chunk, *symmetry)
-                    self.scatter(buffer, int(self.st[kernel.FILLED]), files)
-                done += len(block)
+            for parts in self.successors(program, buffer, symmetry, check):
+                for owner, part in enumerate(parts):
+                    write(files[owner], part)
+                    self.sent[owner] += len(part)
         self.is_expanded = True
 
-    def scatter(self, buffer: Buffer, filled: int, files: Sequence[BinaryIO]) -> None:
-        """Write successors to the files of their owners, in the order in which they were found."""
+    def successors(
+        self, program: Program, buffer: Buffer, symmetry: tuple[Any, ...], check: Callable[[], None] = no_check
+    ) -> Iterator[list[Any]]:
+        """The successors of the frontier, some at a time: the candidates for each share, in the order of finding."""
+        first, done = self.size - self.frontier, 0
+        for block in rows_of(self.level(self.depth), self.words):
+            self.st[kernel.AT], self.st[kernel.SIZE], self.st[kernel.BASE] = 0, len(block), first + done
+            while self.st[kernel.AT] < len(block):
+                check()
+                program.expand(block, self.st, *buffer.arrays, 0, buffer.chunk, *symmetry)
+                yield self.by_owner(buffer, int(self.st[kernel.FILLED]))
+            done += len(block)
+
+    def by_owner(self, buffer: Buffer, filled: int) -> list[Any]:
+        """The successors in a buffer as candidates, for each share those that it owns."""
         rows = np.empty((filled, self.words + 3), np.uint64)
         rows[:, : self.words] = buffer.states[:filled]
         rows[:, FINGERPRINT] = buffer.fingerprints[:filled]
@@ -154,9 +163,7 @@ class Shard:
         owners = (buffer.fingerprints[:filled] >> kernel.OWNER_SHIFT).astype(np.int64) % self.count
         order = np.argsort(owners, kind="stable")
         ends = np.cumsum(np.bincount(owners, minlength=self.count))
-        for owner, part in enumerate(np.split(rows[order], ends[:-1])):
-            write(files[owner], part)
-            self.sent[owner] += len(part)
+        return np.split(rows[order], ends[:-1])
 
     # -------------------------------------------------------------------------------------------- absorbing
 
