@@ -26,6 +26,7 @@ from rebalance_check.commands._model_results import model_results
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.commands._search_options import (
     command_again,
+    is_compiled,
     limit_options,
     memory_limit,
     require_own_folder,
@@ -256,8 +257,8 @@ def command(
             found, saved = spark.explore(bounds, mutant or "", symmetry=symmetry == "on", limits=limits), None
         else:
             found, saved = explore_from(
-                checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
-                limits=limits, spill=spill,
+                checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, limits=limits,
+                spill=spill, compiled=is_compiled(interpreted, spill),
             )  # fmt: skip
     return finish(console, model, found, saved, spill or spark.work, liveness=liveness, limits=limits, html=html, ci=ci)
 

@@ -9,13 +9,15 @@ pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 import numpy as np
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.liveness import check_liveness
+from rebalance_check.model.checker.liveness import LivenessCheck, check_liveness
 from rebalance_check.model.checker.liveness.evidence import endless
 from rebalance_check.model.checker.liveness.graph import fault_free_graph
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
 from rebalance_check.model.checker.liveness.quotient import Quotient
+from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 
@@ -49,6 +51,30 @@ def described(backend: Backend, quotient: Quotient) -> set[tuple[bytes, bytes, i
         (rows[s], held[s], int(label), rows[t])
         for s, t, label in zip(graph.source, graph.target, graph.label, strict=True)
     }
+
+
+LIVENESS_MUTANTS = [mutant for mutant in MUTANTS.values() if mutant.liveness]
+
+IN_TURN = [
+    pytest.param(mutant, id=mutant.name, marks=[] if at % 4 == 1 else [pytest.mark.nightly])
+    for at, mutant in enumerate(LIVENESS_MUTANTS)
+]
+"""Every fourth mutant in the default run: each is two programs to compile."""
+
+
+@pytest.mark.parametrize("mutant", IN_TURN)
+def test_a_mutant_has_the_same_lassos_compiled(mutant: ModelMutant) -> None:
+    model = model_for(mutant.bounds, mutant.name)
+    found, expected = (check_liveness(model, mutant.bounds, compiled=compiled) for compiled in (True, False))
+    assert found.verdicts[mutant.caught_by] == "violated"
+    assert addresses(found) == addresses(expected)
+    for what in ("reached", "states", "steps", "components", "undecided", "verdicts"):
+        assert getattr(found, what) == getattr(expected, what), what
+
+
+def addresses(found: LivenessCheck) -> dict[str, tuple[str, int | None]]:
+    """The lasso of each property: its path, and where its loop begins."""
+    return {name: (path.address(), path.loop) for name, path in found.counterexamples.items()}
 
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

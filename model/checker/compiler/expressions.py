@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
@@ -111,13 +111,20 @@ class ExpressionReader:
         match node:
             case ast.BoolOp():
                 join = folding.both if isinstance(node.op, ast.And) else folding.either
-                return reduce(
-                    lambda right, left: join(left, right), [self.truth(each) for each in reversed(node.values)]
-                )
+                return reduce(lambda right, left: join(left, right), reversed([*self.terms(node)]))
             case ast.UnaryOp(op=ast.Not()):
                 return folding.opposite(self.truth(node.operand))
             case _:
                 return folding.convert(self.number(node), Number.TRUTH)
+
+    def terms(self, node: ast.BoolOp) -> Iterator[Expression]:
+        """The terms of an ``and`` or ``or``, up to one that is known to decide: Python does not look at the others."""
+        decides = folding.truth(isinstance(node.op, ast.Or))
+        for each in node.values:
+            term = self.truth(each)
+            yield term
+            if term == decides:
+                return
 
     # -------------------------------------------------------------------------------------------- by what stands there
 
@@ -154,8 +161,10 @@ class ExpressionReader:
         """A number that is written down."""
         if isinstance(node.value, bool):
             return folding.truth(node.value)
-        if isinstance(node.value, int):
+        if isinstance(node.value, int) and node.value < 1 << (folding.WORD - 1):
             return folding.integer(node.value)
+        if isinstance(node.value, int):
+            raise self.refuse(node, f"{node.value} does not fit 64 bits with a sign", "use smaller numbers")
         raise self.refuse(node, f"{node.value!r} is no whole number", "use whole numbers and enumerations alone")
 
     def name(self, node: ast.Name) -> Value:
@@ -287,14 +296,14 @@ class ExpressionReader:
             case ast.UAdd():
                 return self.integer(node.operand)
             case ast.USub():
-                return folding.binary(Operator.SUB, folding.integer(0), self.integer(node.operand))
+                return self.binary(node, ast.Sub(), folding.integer(0), self.integer(node.operand))
             case ast.Invert():
-                return folding.binary(Operator.XOR, self.integer(node.operand), folding.integer(-1))
+                return self.binary(node, ast.BitXor(), self.integer(node.operand), folding.integer(-1))
         raise self.refuse(node, f"{ast.unparse(node)} is not known", "use not, -, + or ~")
 
     def joined(self, node: ast.BoolOp) -> Expression:
         """``and`` and ``or`` as a value: of truth values alone, because Python gives one of the operands."""
-        for each in node.values:
+        for each, _ in zip(node.values, self.terms(node), strict=False):
             if self.number(each).type is not Number.TRUTH:
                 instead = f"write bool({ast.unparse(each)}), or use it in a condition"
                 raise self.refuse(each, f"{ast.unparse(each)} in {ast.unparse(node)} is no truth value", instead)

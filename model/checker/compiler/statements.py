@@ -148,7 +148,7 @@ class FunctionReader(ExpressionReader):
             case ast.For(orelse=[]):
                 self.repeat(node)
             case ast.While(orelse=[]):
-                self.block.append(While(self.truth(node.test), self.body_of(node.body)))
+                self.block.append(While(self.truth(node.test), self.turn_of(node.body)))
             case ast.Break():
                 self.block.append(Break())
             case ast.Continue():
@@ -177,7 +177,22 @@ class FunctionReader(ExpressionReader):
         if isinstance(test, Constant):
             self.block += self.body_of(node.body if test.value else node.orelse)
             return
-        self.block.append(If(test, self.body_of(node.body), self.body_of(node.orelse)))
+        before = dict(self.names)
+        then = self.body_of(node.body)
+        after_then, self.names = self.names, before
+        other = self.body_of(node.orelse)
+        if ends(other):
+            self.names = after_then
+        elif not ends(then):
+            self.names = {name: value for name, value in self.names.items() if name in after_then}
+        self.block.append(If(test, then, other))
+
+    def turn_of(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+        """The block of a loop; it may have no turn, so what has its first value in it has none behind it."""
+        before = dict(self.names)
+        made = self.body_of(nodes)
+        self.names = {name: value for name, value in self.names.items() if name in before}
+        return made
 
     def repeat(self, node: ast.For) -> None:
         """``for name in range(...)``; a loop without turns is left out."""
@@ -199,7 +214,7 @@ class FunctionReader(ExpressionReader):
         variable = self.new_name(name)
         self.function.locals[variable] = Number.INT
         self.names[name] = Local(Number.INT, variable)
-        self.block.append(Loop(variable, first, last, step.value, self.body_of(node.body)))
+        self.block.append(Loop(variable, first, last, step.value, self.turn_of(node.body)))
         del self.names[name]
 
     # -------------------------------------------------------------------------------------------- assignments
@@ -242,7 +257,7 @@ class FunctionReader(ExpressionReader):
         """A variable takes a number, or becomes another name of a record, once and for all."""
         name = target.id
         if isinstance(value, Place) or is_absent_record(value):
-            if self.assigned[name] > 1:
+            if self.assigned[name] > 1 or self.is_parameter(name):
                 raise self.refuse(
                     target, f"{name} names a record and is assigned again", "use one name for each record"
                 )
@@ -271,8 +286,9 @@ class FunctionReader(ExpressionReader):
         if not self.is_parameter(name):
             self.function.locals.setdefault(name, value.type)
         kind = self.type_of(name)
-        if node is not None and {kind, value.type} == {Number.TRUTH, Number.INT} and kind is Number.TRUTH:
-            raise self.refuse(node, f"{name} was a truth value and becomes a number", "use another variable")
+        is_number = kind is Number.INT and value.type is Number.TRUTH
+        if node is not None and kind is not value.type and not is_number:
+            raise self.refuse(node, f"{name} is a {kind} and would become a {value.type}", "use another variable")
         self.block.append(Assign(name, folding.convert(value, kind)))
 
     def pinned(self, address: Address) -> Address:
@@ -316,8 +332,12 @@ class FunctionReader(ExpressionReader):
     def augment(self, node: ast.AugAssign) -> None:
         """``target += value``."""
         now = self.value(node.target)
-        left, right = self.as_number(node.target, now), self.number(node.value)
-        self.give(node.target, self.binary(node, node.op, left, right))
+        if isinstance(now, Load) and not folding.is_pure(now):
+            what = f"{ast.unparse(node.target)} calls a function that writes, and is computed twice"
+            raise self.refuse(node, what, "call it on a line of its own")
+        left = self.as_number(node.target, now)
+        left = folding.convert(left, Number.INT) if left.type is Number.TRUTH else left
+        self.give(node.target, self.binary(node, node.op, left, self.integer(node.value)))
 
     # -------------------------------------------------------------------------------------------- calls
 
