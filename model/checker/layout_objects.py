@@ -2,7 +2,7 @@
 
 A conformance run or a walk makes a state for each action that it tries, so these few functions decide how fast it is:
 each record inside a state is looked up once, and a clone is made without being zeroed first. The generated functions
-that Numba compiles, too, stand in `rebalance_check.model.checker.layout_source`.
+that the compiled explorer uses, too, stand in `rebalance_check.model.checker.layout_source`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions on packed states whose source is generated from their layout, for the interpreter and for Numba alike."""
+"""Functions on states whose source is generated from their layout, for the interpreter and the compiler alike."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Final
 
-from rebalance_check.model.checker.layout import NIL, SYMMETRIC, Layout, Leaf, Sizes, leaves, nested, record_source
+from rebalance_check.model.checker.layout import NIL, SYMMETRIC, Layout, Leaf, Sizes, leaves, present
 
 WEIGHTS: Final = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 """Odd constants that `signature_source` mixes with (the primes of xxHash)."""
+
+INDENT: Final = " " * 4
 
 
 def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
@@ -17,20 +19,30 @@ def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
 
     ``sets[b]`` is the relabelled bit mask ``b``.
     """
-    lines = []
-    for leaf in leaves(cls, sizes):
-        target = "".join(
-            f".{step.field}[perm[{step.at}]]" if step.dimension == SYMMETRIC else str(step) for step in leaf.steps
-        )
-        value = f"src{leaf.path}"
-        if leaf.kind == "index":
-            value = f"{NIL} if {value} == {NIL} else perm[{value}]"
-        elif leaf.kind == "set":
-            value = f"sets[{value}]"
-        lines.append(f"    dst{target} = {value}")
-    return "\n".join(
-        ["def relabel(dst: 'State', src: 'State', perm: 'Permutation', sets: 'Sets') -> None:", *lines, ""]
-    )
+    head = "def relabel(dst: 'State', src: 'State', perm: 'Permutation', sets: 'Sets') -> None:"
+    return "\n".join([head, *relabel_lines(cls, sizes, "dst", "src"), ""])
+
+
+def relabel_lines(cls: type[Layout], sizes: Sizes, to: str, of: str, depth: int = 0) -> Iterator[str]:
+    """The lines that relabel a record: a loop for each list, because written out they take long to compile."""
+    for field in present(cls, sizes):
+        target, source, inner = f"{to}.{field.name}", f"{of}.{field.name}", depth
+        if field.dimension is not None:
+            at, inner = f"x{depth}", depth + 1
+            yield f"{INDENT * inner}for {at} in range({sizes[field.dimension]}):"
+            target += f"[perm[{at}]]" if field.dimension == SYMMETRIC else f"[{at}]"
+            source += f"[{at}]"
+        if field.item is not None:
+            yield from relabel_lines(field.item, sizes, target, source, inner)
+        else:
+            yield f"{INDENT * (inner + 1)}{target} = {relabelled(field.kind, source)}"
+
+
+def relabelled(kind: str, value: str) -> str:
+    """A number with the members that it names relabelled."""
+    if kind == "index":
+        return f"{NIL} if {value} == {NIL} else perm[{value}]"
+    return f"sets[{value}]" if kind == "set" else value
 
 
 def signature_source(cls: type[Layout], sizes: Sizes) -> str:
@@ -72,13 +84,8 @@ def own_term(leaf: Leaf, i: int) -> str:
 
 
 def helper_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``relabel`` and ``signature``, which both the interpreter and Numba run."""
+    """Source of ``relabel`` and ``signature``, which the interpreter runs and the compiler compiles."""
     return relabel_source(cls, sizes) + signature_source(cls, sizes)
-
-
-def records_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``reset_X`` and ``assign_X`` for every layout X of a state, as the compiled backend calls them."""
-    return "".join(record_source(inner, sizes) for inner in nested(cls).values())
 
 
 def relabellings(sizes: Sizes) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

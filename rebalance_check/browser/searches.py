@@ -24,7 +24,7 @@ ENDS_WITHIN_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How searches run: ``limits`` hold for each, ``compiled`` needs Numba."""
+    """How searches run: ``limits`` hold for each, ``compiled`` needs llvmlite."""
 
     limits: Limits = NO_LIMITS
     threads: int = 2

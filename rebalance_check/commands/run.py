@@ -45,7 +45,7 @@ EXPLORED: Final = (
     Bounds(protocol=RebalanceProtocol.COOPERATIVE, members=3, partitions=2, generations=3, crashes=1),
     Bounds(protocol=RebalanceProtocol.STATUS, members=2, partitions=1, generations=2, crashes=0, writes=2),
 )
-"""The bounds that are exhausted: seconds each, also where Numba compiles them first."""
+"""The bounds that are exhausted: seconds each, also where they are compiled first."""
 
 REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves=1, expiries=1, initial_delay=False)
 

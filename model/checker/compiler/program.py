@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import factorial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,7 @@ from rebalance_check.model.checker.compiler.subset import Source, Vocabulary
 from rebalance_check.model.checker.compiler.tree import Function
 from rebalance_check.model.checker.compiler.types import Array, Cell, Number, Record, record_of, rows_of
 from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, nested
-from rebalance_check.model.checker.layout_source import helper_source, relabellings
+from rebalance_check.model.checker.layout_source import helper_source
 from rebalance_check.model.checker.specification import EACH, Model, assemble, each_of, source_file, sources
 from rebalance_check.model.vocabulary.bounds import Bounds
 
@@ -65,7 +66,8 @@ def all_sources(model: Model, bounds: Bounds) -> dict[str, Source]:
 
 def types(model: Model, bounds: Bounds, sizes: Sizes) -> Mapping[str, Number | Record | Array]:
     """The types by the names that annotations have: the layouts, and the arrays of the kernel."""
-    members, count = sizes.get(SYMMETRIC, 0), len(relabellings(sizes))
+    members = sizes.get(SYMMETRIC, 0)
+    count = factorial(members)
     state = record_of(model.state, sizes)
     numbers, permutation, sets = _numbers(None), _numbers(max(members, 1)), _numbers(1 << members)
     properties = max(instances(model, bounds), 1)

@@ -79,7 +79,7 @@ def check_liveness(
     early; nothing is decided then, and neither where memory runs out, where an invariant is broken, or for a model
     without liveness properties. ``progress`` receives what the compiled exploration does.
 
-    Raises `RebalanceCheckError` when Numba is not installed.
+    Raises `RebalanceCheckError` when llvmlite is not installed.
     """
     started = time.perf_counter()
     findings = Judge(Machine(model, bounds), compiled=compiled, limits=limits, progress=progress).run()
