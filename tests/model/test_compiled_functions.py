@@ -177,7 +177,7 @@ def test_a_function_does_the_same_on_any_state(address: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("address", SHAPES)
 def test_a_function_does_the_same_on_many_states(address: str, backend: str) -> None:
-    compare_all(native(address, backend), 100)
+    compare_all(native(address, backend), 30)
 
 
 @pytest.mark.parametrize("address", SHAPES)
