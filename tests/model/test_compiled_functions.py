@@ -132,7 +132,7 @@ class Case:
     def compare(self) -> None:
         wanted = self.native.call_interpreted(self.name, self.interpreted, self.states)
         found = self.native.call_compiled(self.name, self.compiled, self.packed)
-        assert found == wanted, different(self.name, self.interpreted, self.packed, wanted, found)
+        assert found == wanted, different(self.name, self.compiled, self.packed, wanted, found)
 
 
 def reached(state: Any, access: str) -> Any:
