@@ -219,9 +219,8 @@ def command(
     require_own_folder(spill, {
         "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--witness": goal,
         "--serve": serve, "--broker": broker, "--interpreted": interpreted})  # fmt: skip
-    limits = Limits(
-        states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory)
-    )
+    seconds = None if minutes is None else 60 * minutes
+    limits = Limits(states=max_states, seconds=seconds, memory=memory_limit(max_memory))
     if serve:
         from rebalance_check.commands._explore_serve import serve_explorer  # noqa: PLC0415 - needs an extra
 

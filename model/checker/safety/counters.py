@@ -36,6 +36,11 @@ def met(model: Model, counters: Sequence[Any]) -> set[str]:
     return found
 
 
+def fired_in(counters: Sequence[Any]) -> int:
+    """How many steps were taken."""
+    return sum(int(st[kernel.FIRED :].sum()) for st in counters)
+
+
 def last_step(st: Any) -> list[int]:
     """The label of the step that broke a claim, where it was not the state that it begins in."""
     return [] if st[kernel.LABEL] < 0 else [int(st[kernel.LABEL])]

@@ -26,16 +26,13 @@ class DoneParts:
     def __init__(self, folder: SpillFolder, identity: Mapping[str, Any], shards: Sequence[Shard]) -> None:
         self._folder, self._identity, self._shards = folder, identity, shards
         self.states: States = []
-        self._noted: States = []
-        self._being_noted: States = []
-        self._forgotten = list[object]()
+        self._kept = frozenset[Path]()
         self._lock = threading.Lock()
         self.begin([shard.state() for shard in shards])
 
     def begin(self, states: States) -> None:
         """Begin with these states."""
-        self.states, self._noted, self._being_noted = list(states), list(states), list(states)
-        self._forgotten = [None] * len(states)
+        self.states, self._kept = list(states), frozenset(self.files(states))
 
     def restore(self, states: States) -> None:
         """Go on from the states of a note.
@@ -63,8 +60,8 @@ class DoneParts:
 
     @property
     def frontier(self) -> int:
-        """How many states are not expanded."""
-        return sum(int(state["frontier"]) for state in self.states if not state["is_expanded"])
+        """How many states there are whose successors are not absorbed."""
+        return sum(int(state["frontier"]) for state in self.states)
 
     @property
     def is_broken(self) -> bool:
@@ -107,17 +104,17 @@ class DoneParts:
         Raises: OSError when the disk is full; the search can go on from the note before.
         """
         with self._lock:
-            states = self._being_noted = list(self.states)
-        self._folder.write(self._identity, {**numbers, "shards": states}, self.files(states))
-        self._noted = states
+            states = list(self.states)
+            files = self.files(states)
+            self._kept |= frozenset(files)
+        self._folder.write(self._identity, {**numbers, "shards": states}, files)
+        self._kept = frozenset(files)
 
     def forget(self, shard: Shard) -> None:
         """Remove the files of a share that nothing needs any more; called while the share does no part."""
         with self._lock:
-            noted, being_noted = self._noted[shard.number], self._being_noted[shard.number]
-        if self._forgotten[shard.number] is not noted:
-            shard.forget(noted["depth"] - 1, shard.files(noted).keys() | shard.files(being_noted).keys())
-            self._forgotten[shard.number] = noted
+            kept = self._kept
+        shard.forget(shard.depth - 1, kept)
 
 
 def size_of(path: Path) -> int:

@@ -64,7 +64,7 @@ class SpillFolder:
             self.require_empty()
             return None
         known = self._parsed((self.path / NOTE).read_bytes())
-        for name, mine in {"format": FORMAT, **identity}.items():
+        for name, mine in {"format of the files": FORMAT, **identity}.items():
             if known["identity"].get(name) != mine:
                 raise RebalanceCheckError(
                     f"{str(self.path)!r} holds another search: its {name} is {known['identity'].get(name)!r}, and here "
@@ -79,7 +79,7 @@ class SpillFolder:
         """
         for path in (*files, *{path.parent for path in files}):
             synchronise(path)
-        body = json.dumps({"identity": {"format": FORMAT, **identity}, **numbers})
+        body = json.dumps({"identity": {"format of the files": FORMAT, **identity}, **numbers})
         part = self.path / f"{NOTE}.part"
         part.write_text(f"{digest(body)}\n{body}", encoding="utf-8")
         synchronise(part)
@@ -96,9 +96,11 @@ class SpillFolder:
     def size(self) -> int:
         """The bytes of all its files; one that is removed meanwhile does not count."""
         total = 0
-        for path in self.path.rglob("*"):
-            with suppress(FileNotFoundError):
-                total += path.stat().st_size
+        for folder in (self.path, *filter(Path.is_dir, self.path.iterdir())):
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    with suppress(FileNotFoundError):
+                        total += entry.stat().st_size
         return total
 
     def require_empty(self) -> None:

@@ -19,37 +19,31 @@ import numpy as np
 from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety.batches import batch_of
 from rebalance_check.model.checker.safety.checkpoint import identity_of
-from rebalance_check.model.checker.safety.counters import actions_of, counted, last_step
+from rebalance_check.model.checker.safety.counters import actions_of, counted, fired_in, last_step
 from rebalance_check.model.checker.safety.done_parts import DoneParts
-from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener, resident_bytes
+from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.checker.safety.search import Outcome
-from rebalance_check.model.checker.safety.shard import BATCH, BLOCK, FINGERPRINT, Shard
+from rebalance_check.model.checker.safety.shard import FINGERPRINT, Shard
 from rebalance_check.model.checker.safety.sorted_runs import write
 from rebalance_check.model.checker.safety.spill_folder import SpillFolder
 from rebalance_check.model.checker.safety.team import WATCH_EVERY_S
 from rebalance_check.model.checker.safety.worker import MOST_STATES, Buffer, renamings, words_of
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 SHARES: Final = 16
 """So many shares. Memory does not depend on their size; but a batch of candidates is compared with all that a share
 keeps, so with more shares less is read, and with fewer a small level has fewer files."""
 
 NOTE_EVERY_S: Final = 15.0
-"""Seconds between two notes of how far the search is: more work is never lost, and files stay so long."""
+"""Seconds after which the end of a level is noted, where no candidates wait, so that little is written to the disk."""
 
-MEASURE_EVERY_S: Final = 1.0
+WITHIN_LEVEL: Final = 8
+"""A level that takes so many times longer is noted before its end: more work than that is never lost."""
+
+MEASURE_EVERY_S: Final = 3.0
 """So often the bytes on disk are added up."""
-
-MOST_BATCH: Final = 1 << 25
-"""More candidates than this are not looked up at once, however much memory there is."""
-
-CANDIDATE_BYTES: Final = 80
-"""What a candidate that is looked up takes of memory: copies of its fingerprint, and slots of a table."""
-
-THREAD_BYTES: Final = 48 << 20
-"""What a thread takes beyond that: the buffer of successors, blocks of files."""
 
 FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """The errors of a disk, a quota or a file that has reached its size."""
@@ -105,6 +99,8 @@ class SpilledSearch:
         with ThreadPoolExecutor(self.threads, thread_name_prefix="rebalance-check-search") as pool:
             while not self.done.is_complete and not self.done.is_broken and self.level(pool):
                 self.pace.levels.append(self.done.frontier)
+                if time.perf_counter() - self._noted_at >= self._note_every_s:
+                    self.note()
         self.program.require_no_fault()
         self.finish()
         return self.outcome()
@@ -151,9 +147,9 @@ class SpilledSearch:
         lane = self._lanes.get()
         try:
             self.check_begin()
-            self.done.forget(shard)
             work(shard, lane)
             self.done.add(shard)
+            self.done.forget(shard)
         except BaseException:
             self._is_over = True
             self.done.undo(shard)
@@ -197,14 +193,14 @@ class SpilledSearch:
         now = time.perf_counter()
         if now - self._measured_at >= MEASURE_EVERY_S:
             self._measured_at, self.disk_bytes = now, max(self.disk_bytes, self.folder.size)
-        if now - self._noted_at >= self._note_every_s:
+        if now - self._noted_at >= WITHIN_LEVEL * self._note_every_s:
             self.note()
 
     def report(self) -> None:
         """Say how far the search is."""
-        fired = sum(int(shard.st[kernel.FIRED :].sum()) for shard in self.shards)
         states = sum(shard.size for shard in self.shards)
-        self.pace.report(self.done.depth, states, fired + 1, self.done.frontier, 0)
+        fired = fired_in([shard.st for shard in self.shards])
+        self.pace.report(self.done.depth, states, 1 + fired, self.done.frontier, 0)
 
     # -------------------------------------------------------------------------------------------- going on later
 
@@ -289,19 +285,3 @@ class SpilledSearch:
             labels.append(label)
             at = (parent % len(self.shards), parent // len(self.shards))
         return labels[::-1]
-
-
-def batch_of(limits: Limits, threads: int) -> int:
-    """How many candidates a thread may look up at once, within the limit of memory.
-
-    Raises: RebalanceCheckError where it is too low.
-    """
-    if limits.memory is None:
-        return BATCH
-    least = resident_bytes() + threads * (THREAD_BYTES + BLOCK * CANDIDATE_BYTES)
-    if limits.memory < least:
-        raise RebalanceCheckError(
-            f"the limit of memory is {limits.memory / 2**20:,.0f} MiB, and a search on disk with {threads} threads "
-            f"needs {least / 2**20:,.0f} MiB: allow more, or search with fewer threads"
-        )
-    return min(MOST_BATCH, (limits.memory - resident_bytes() - threads * THREAD_BYTES) // threads // CANDIDATE_BYTES)

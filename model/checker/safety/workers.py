@@ -10,16 +10,16 @@ A search ends early between two rounds, where nothing is half done, so that it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from rebalance_check.model.checker.compiler import kernel
-from rebalance_check.model.checker.compiler.glue import LABEL_MEMBER, LABEL_RULE
 from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint, identity_of, require_same_search
+from rebalance_check.model.checker.safety.counters import actions_of, counted, fired_in, last_step
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener, resident_bytes
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.checker.safety.search import Outcome
@@ -164,8 +164,8 @@ class ParallelSearch:
     def report(self) -> None:
         """Say how far the search is."""
         if self.pace.listener is not None:
-            st = self.totals()
-            self.pace.report(self.depth, int(st[kernel.STATES]), int(st[kernel.FIRED :].sum()) + 1, *self.left())
+            states = sum(worker.states for worker in self.workers)
+            self.pace.report(self.depth, states, 1 + fired_in(self.counters), *self.left())
 
     # ------------------------------------------------------------------------------------------- going on later
 
@@ -196,37 +196,20 @@ class ParallelSearch:
             worker.restore({name: saved.blocks[f"{worker.me}/{name}"] for name in worker.blocks()})
         self.pace.go_on(numbers["seconds"], numbers["levels"])
 
-    def totals(self) -> Any:
-        """The counters of all workers, summed."""
-        return np.sum([worker.st for worker in self.workers], axis=0)
-
     def outcome(self) -> Outcome:
         """What was found, with the path to a violation if there is one (labels of representatives under symmetry)."""
-        st, model = self.totals(), self.machine.model
-        fired = {rule.kind: int(n) for rule, n in zip(model.rules, st[kernel.FIRED :], strict=True)}
-        outcome = Outcome(
-            distinct=int(st[kernel.STATES]),
-            generated=sum(fired.values()) + 1,
-            cut=int(st[kernel.CUT]),
-            depth=self.depth,
-            frontier=sum(self.left()),
-            ended=self.ended,
-            met=self.met(kernel.MET, model.reachable_states) | self.met(kernel.HAPPENED, model.reachable_steps),
-            seconds=self.pace.seconds,
-        )
-        outcome.fired.update(fired)
+        outcome = counted(self.machine.model, sum(worker.states for worker in self.workers), self.counters)
+        outcome.depth, outcome.frontier = self.depth, sum(self.left())
+        outcome.ended, outcome.seconds = self.ended, self.pace.seconds
         bad = next((worker for worker in self.workers if worker.st[kernel.CLAIM]), None)
         if bad is not None:
-            claims = (*model.invariants, *model.step_invariants)
-            outcome.violated = claims[int(bad.st[kernel.CLAIM]) - 1].__name__
-            last = [] if bad.st[kernel.LABEL] < 0 else [int(bad.st[kernel.LABEL])]
-            outcome.path = self.path_to(int(bad.st[kernel.BAD]), bad.me, last)
+            outcome.path = self.path_to(int(bad.st[kernel.BAD]), bad.me, last_step(bad.st))
         return outcome
 
-    def met(self, counter: int, claims: Sequence[Callable[..., bool]]) -> set[str]:
-        """The names of those claims whose bit any worker has set."""
-        bits = int(np.bitwise_or.reduce([worker.st[counter] for worker in self.workers]))
-        return {claim.__name__ for bit, claim in enumerate(claims) if bits >> bit & 1}
+    @property
+    def counters(self) -> list[Any]:
+        """The counters of each worker."""
+        return [worker.st for worker in self.workers]
 
     def path_to(self, state: int, worker_number: int = 0, last: Iterable[int] = ()) -> list[Action]:
         """The labels from the initial state to a state of a worker, and on along the labels ``last``."""
@@ -237,9 +220,4 @@ class ParallelSearch:
             worker, index = self.workers[at % threads], at // threads
             labels.append(int(worker.labels[index]))
             at = int(worker.parents[index])
-        return [self.action(label) for label in reversed(labels)]
-
-    def action(self, label: int) -> Action:
-        """The action of a label."""
-        kind = self.machine.model.rules[label >> LABEL_RULE].kind
-        return Action(kind, label >> LABEL_MEMBER & 0xFF, label & 0xFFFF)
+        return actions_of(self.machine, reversed(labels))
