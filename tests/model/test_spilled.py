@@ -290,7 +290,7 @@ def small_files() -> Iterator[Callable[[int], None]]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_ends_the_search__which_goes_on_when_there_is_room(
+def test_a_full_disk_ends_the_search__which_goes_on_when_there_is_space(
     small_files: Callable[[int], None], tmp_path: Path
 ) -> None:
     subject = Subject(MIDDLE)
@@ -303,7 +303,7 @@ def test_a_full_disk_ends_the_search__which_goes_on_when_there_is_room(
     assert_equal(subject.on_disk(tmp_path), subject.in_memory())
 
 
-def test_a_note_that_finds_no_room_ends_the_search__which_goes_on_from_the_note_before(
+def test_a_note_that_finds_no_space_ends_the_search__which_goes_on_from_the_note_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -324,14 +324,14 @@ def begun(path: Path, *, within_level: bool = False) -> Path:
     """A folder with the beginning of a search, which ended where every level was complete or within a level."""
     with pytest.MonkeyPatch.context() as patch:
         if within_level:
-            patch.setattr(shard.Shard, "absorb", no_room_at(shard.Shard.absorb, 7))
+            patch.setattr(shard.Shard, "absorb", full_at(shard.Shard.absorb, 7))
         found = Subject(SMALL).on_disk(path, limits=Limits(states=300))
     assert found.ended is (Ended.DISK if within_level else Ended.STATES)
     return path
 
 
-def no_room_at(absorb: Callable[..., None], depth: int) -> Callable[..., None]:
-    """A share that finds no room on the disk when it absorbs this level."""
+def full_at(absorb: Callable[..., None], depth: int) -> Callable[..., None]:
+    """A share that finds the disk full when it absorbs this level."""
 
     def absorbed(share: shard.Shard, *arguments: Any) -> None:
         if share.depth == depth:
@@ -370,7 +370,7 @@ def test_a_folder_with_anything_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letter").touch()
     with pytest.raises(RebalanceCheckError, match="holds no search, but has 'letter': name a folder that is empty"):
         Subject(SMALL).on_disk(tmp_path)
-    assert (tmp_path / "letter").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
 
 
 @pytest.mark.parametrize("damage", [lambda _: "", lambda text: text[: len(text) // 2], changed, lambda _: "x\n[]"])
@@ -403,8 +403,8 @@ def test_two_processes_do_not_search_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_a_limit_of_memory_bounds_a_batch__and_is_refused_where_it_is_too_low() -> None:
-    room = [batch_of(Limits(memory=resident_bytes() + (mib << 20)), 2) for mib in (200, 400, 1 << 20)]
-    assert 0 < room[0] < room[1] < room[2] == 1 << 25
+    batches = [batch_of(Limits(memory=resident_bytes() + (mib << 20)), 2) for mib in (200, 400, 1 << 20)]
+    assert 0 < batches[0] < batches[1] < batches[2] == 1 << 25
     with pytest.raises(RebalanceCheckError, match="and a search on disk with 2 threads needs "):
         batch_of(Limits(memory=resident_bytes() + (64 << 20)), 2)
 

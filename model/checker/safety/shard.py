@@ -205,7 +205,7 @@ class Shard:
         return np.concatenate(new)
 
     def table(self, program: Program, wanted: list[Any], check: Callable[[], None]) -> Any:
-        """Those of some fingerprints that are known, in a table with room for them all; empties the list."""
+        """Those of some fingerprints that are known, in a table large enough for all of them; empties the list."""
         distinct = np.concatenate(wanted)
         wanted.clear()
         distinct.sort()

@@ -27,12 +27,14 @@ FORMAT: Final = 1
 class SpillFolder:
     """The folder ``path``, locked while the block runs. A context manager; made where it does not exist.
 
-    Raises: RebalanceCheckError when another process searches there.
+    Raises: RebalanceCheckError when something else is in it, or another process searches there.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
+        if self.is_new:
+            self._require_empty()
         self._lock = (path / LOCK).open("wb")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -56,12 +58,11 @@ class SpillFolder:
         return not (self.path / NOTE).exists()
 
     def read(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What `write` has written last; None where the folder is empty.
+        """What `write` has written last; None where it has written nothing.
 
-        Raises: RebalanceCheckError where the folder belongs to another search, or to none, or the file is damaged.
+        Raises: RebalanceCheckError where the folder belongs to another search, or the file is damaged.
         """
         if self.is_new:
-            self.require_empty()
             return None
         known = self._parsed((self.path / NOTE).read_bytes())
         for name, mine in {"format of the files": FORMAT, **identity}.items():
@@ -103,11 +104,7 @@ class SpillFolder:
                         total += entry.stat().st_size
         return total
 
-    def require_empty(self) -> None:
-        """Check that a new search may use the folder.
-
-        Raises: RebalanceCheckError where something else is in it.
-        """
+    def _require_empty(self) -> None:
         others = sorted(entry.name for entry in self.path.iterdir() if not is_left_over(entry))
         if others:
             raise RebalanceCheckError(

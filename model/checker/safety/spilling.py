@@ -45,7 +45,6 @@ class SpillingSearch:
         with SpillFolder(self._folder) as folder:
             limits = self._limits
             if folder.is_new:
-                folder.require_empty()
                 outcome = self.in_memory()
                 if not self.is_too_large(outcome):
                     return outcome
