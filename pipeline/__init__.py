@@ -1,1 +1,1 @@
-"""The same claims at scale: campaigns, history tables and judging on PySpark."""
+"""The same claims at scale: campaigns, history tables, judging and exploring on PySpark."""

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 SHARES_PER_CORE: Final = 2
 """So many shares for each task that Spark runs at once, where no number is given."""
 
-SPREAD_FROM: Final = 4096
-"""A level of fewer states is searched here: Spark needs longer to begin a job."""
+SPREAD_FROM: Final = 1 << 15
+"""A level of fewer states is searched by the process that calls: Spark needs longer to begin a job."""
 
 LAYOUT: Final = 1
 """The version of the folders of a search."""

@@ -31,6 +31,7 @@ WORKER_ERRORS: Final = r"rebalance_check\.\w[\w.]*Error"
 EVERYWHERE: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",  # the console draws the only progress bar
+    "spark.python.unix.domain.socket.enabled": "true",  # on TCP Python and Java wait 40 ms for each other, many times
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # one row is a whole run
     "spark.sql.parquet.compression.codec": "zstd",
 }
