@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.checker.compiler import cache, engine
-from rebalance_check.model.checker.compiler.program import ENTRY_POINTS, all_sources, program_text, types
+from rebalance_check.model.checker.compiler.program import ENTRY_POINTS, kernel_functions, program_text, types
 from rebalance_check.model.checker.compiler.statements import NUMBERS, annotation
 from rebalance_check.model.checker.compiler.tree import Parameter
 from rebalance_check.model.checker.compiler.types import Array, Number
@@ -63,7 +63,7 @@ class Program:
         self._functions = built.functions
         self._loaded = engine.Loaded(built.code)
         self._fault = self._loaded.fault()
-        known = all_sources(model, bounds)
+        known = kernel_functions()
         kinds = types(model, bounds, model.sizes(bounds))
         self.begin, self.level, self.expand, self.absorb, self.rehash, self.fingerprints, self.survey = (
             Entry(self._loaded.address(name), parameters_of(known[name].tree.args.args, kinds)) for name in ENTRY_POINTS

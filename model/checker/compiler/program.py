@@ -61,7 +61,12 @@ def all_sources(model: Model, bounds: Bounds) -> dict[str, Source]:
     for name, text in sources(model).items():
         found |= functions_in(text, source_file(name))
     found |= functions_in(helper_source(model.state, sizes) + glue(model, bounds), f"<generated for {model.name}>")
-    return found | functions_in(Path(kernel.__file__).read_text(encoding="utf-8"), kernel.__file__)
+    return found | kernel_functions()
+
+
+def kernel_functions() -> dict[str, Source]:
+    """The functions of the kernel."""
+    return functions_in(Path(kernel.__file__).read_text(encoding="utf-8"), kernel.__file__)
 
 
 def types(model: Model, bounds: Bounds, sizes: Sizes) -> Mapping[str, Number | Record | Array]:
