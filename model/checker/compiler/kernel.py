@@ -137,6 +137,8 @@ R31: Final = np.uint64(31)
 R33: Final = np.uint64(33)
 R37: Final = np.uint64(37)
 OWNER_SHIFT: Final = np.uint64(40)
+OWNER_BITS: Final = 24
+"""`owner_of` looks at the highest bits of a fingerprint, so many."""
 
 
 def mix(states: States, i: int) -> Hash:
@@ -159,8 +161,8 @@ def fingerprint(states: States, i: int) -> Hash:
 
 
 def owner_of(fp: Hash, workers: int) -> int:
-    """The worker that keeps this fingerprint; uses bits that do not choose the slot in its table."""
-    return int(np.int64(fp >> OWNER_SHIFT)) % workers
+    """The worker that keeps this fingerprint; uses bits that do not choose the slot in its table, and no division."""
+    return (int(np.int64(fp >> OWNER_SHIFT)) * workers) >> OWNER_BITS
 
 
 def slot_of(table: Hashes, fp: Hash) -> int:
@@ -323,11 +325,13 @@ def all_fits(shared: Numbers, workers: int) -> bool:
 
 
 def is_over(shared: Numbers, workers: int) -> bool:
-    """Whether the search ends after this round."""
+    """Whether the search ends after this round: it was stopped, a claim is broken, or states are as many as allowed."""
+    total = 0
     for w in range(workers):
         if shared[share_of(w) + BROKEN] != 0:
             return True
-    return bool(shared[ENDING] != 0)
+        total += shared[share_of(w) + KEPT]
+    return bool(shared[ENDING] != 0) or (shared[MOST] != 0 and total >= shared[MOST])
 
 
 def is_expanded(shared: Numbers, workers: int) -> bool:
@@ -338,21 +342,12 @@ def is_expanded(shared: Numbers, workers: int) -> bool:
     return True
 
 
-def publish(me: int, rows: int, st: Numbers, shared: Numbers) -> None:
+def publish(me: int, st: Numbers, shared: Numbers) -> None:
     """Let the others know how far this worker is."""
     mine = share_of(me)
-    shared[mine + FREE] = rows - st[STATES]
     shared[mine + LEFT] = st[SIZE] - st[AT]
     shared[mine + KEPT] = st[STATES]
     shared[mine + BROKEN] = st[CLAIM]
-
-
-def ending(shared: Numbers, workers: int) -> int:
-    """1 where the search is to end: it was stopped, or it has as many states as it may have."""
-    total = 0
-    for w in range(workers):
-        total += shared[share_of(w) + KEPT]
-    return 1 if shared[STOP] != 0 or (shared[MOST] != 0 and total >= shared[MOST]) else 0
 
 
 def level(
@@ -366,7 +361,8 @@ def level(
     ``rows`` is the number of states that this worker's arrays can hold. Where the search cannot go on with
     what is in the buffer, ``before`` has the counters ``st`` as they were before the round.
     """
-    publish(me, rows, st, shared)
+    shared[share_of(me) + FREE] = rows - st[STATES]
+    publish(me, st, shared)
     meet(shared, workers)
     absorbing = shared[ABSORBING] != 0
     meet(shared, workers)
@@ -379,23 +375,21 @@ def level(
                 sets, signs,
             )  # fmt: skip
             shared[share_of(me) + FOUND] = st[FILLED]
+            shared[share_of(me) + FREE] = rows - st[STATES]
             meet(shared, workers)
         absorbing = False
         if not all_fits(shared, workers):
             shared[ABSORBING] = 1
             return FULL
+        if me == 0:  # what one worker notes here, all read after they have met again
+            shared[ABSORBING] = 0
+            shared[ENDING] = shared[STOP]
         for other in range(workers):
             absorb(
                 c, me, other, workers, capacity, shared[share_of(other) + FOUND], out, out_fp, out_parent, out_label,
                 found, table, parents, labels, st,
             )  # fmt: skip
-        meet(shared, workers)
-        publish(me, rows, st, shared)
-        if me == 0:
-            shared[ABSORBING] = 0
-        meet(shared, workers)
-        if me == 0:
-            shared[ENDING] = ending(shared, workers)
+        publish(me, st, shared)
         meet(shared, workers)
         if is_over(shared, workers):
             return OVER

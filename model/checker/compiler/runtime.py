@@ -7,6 +7,7 @@ done without the instruction, which traps where the least number is divided.
 
 from __future__ import annotations
 
+import platform
 from typing import Final
 
 from rebalance_check.model.checker.compiler.tree import Function, Parameter
@@ -15,7 +16,12 @@ from rebalance_check.model.checker.compiler.types import Array, Cell, Number
 HASHES: Final = Array(Cell.U64, Cell.U64.bytes, None)
 NUMBERS: Final = Array(Cell.I64, Cell.I64.bytes, None)
 
-RUNTIME: Final = """\
+_X86: Final = ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()")
+_ARM: Final = ("declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)")
+_RELAX: Final = {"x86_64": _X86, "AMD64": _X86, "aarch64": _ARM, "arm64": _ARM}
+"""How a thread that waits leaves the core to the other thread that the core runs, by the name of the processor."""
+
+_TEXT: Final = """\
 @fault = global i32 0
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.umin.i64(i64, i64)
@@ -78,6 +84,7 @@ define internal i64 @floor_mod(i64 %a, i64 %b) alwaysinline nounwind {
 }
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare i32 @sched_yield()
+DECLARED
 define internal void @prefetch(ptr %table, i64 %length, i64 %at) alwaysinline nounwind {
   %slot = getelementptr inbounds i64, ptr %table, i64 %at
   call void @llvm.prefetch.p0(ptr %slot, i32 1, i32 3, i32 1)
@@ -104,8 +111,9 @@ wait:
   %is_open = icmp ne i64 %now, %mine
   br i1 %is_open, label %done, label %spin
 spin:
+  RELAX
   %again = add i64 %tried, 1
-  %is_long = icmp eq i64 %again, 2000
+  %is_long = icmp eq i64 %again, 1000
   br i1 %is_long, label %rest, label %wait
 rest:
   %ignored = call i32 @sched_yield()
@@ -116,8 +124,10 @@ done:
 !0 = !{!"branch_weights", i32 1000000, i32 1}
 !1 = !{!"branch_weights", i32 1, i32 1000000}
 """
-"""Its text. `meet` spins for a moment and then lets other threads run, because a level may take a thread long."""
 
+_DECLARED, _CALLED = _RELAX.get(platform.machine(), ("", ""))
+RUNTIME: Final = _TEXT.replace("DECLARED", _DECLARED).replace("RELAX", _CALLED)
+"""Its text. `meet` spins for a moment and then lets other threads run, because a level may take a thread long."""
 
 PROVIDED: Final = (
     Function("prefetch", (Parameter("table", HASHES), Parameter("at", Number.INT)), (), body=(), is_pure=False),

@@ -18,12 +18,10 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import WORD, width
 from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.safety.limits import Ended
+from rebalance_check.model.checker.safety.table import SLOT_BYTES, Table
 
 CHUNK = 4096
-"""Successors that a worker writes into its part of the buffer in one round, when it works alone ..."""
-
-SHARED_CHUNK = 16384
-"""... and when rounds cost a meeting of threads."""
+"""Successors that a worker writes into its part of the buffer in one round: few enough for the caches of a core."""
 
 SLACK = 16384
 """Capacity of the buffer for the successors of one more state.
@@ -53,7 +51,7 @@ class Buffer:
 
     def __init__(self, machine: Machine, workers: int) -> None:
         self.workers = workers
-        self.chunk = CHUNK if workers == 1 else SHARED_CHUNK
+        self.chunk = CHUNK
         self.capacity = self.chunk + SLACK
         slots = workers * self.capacity
         self.states = np.zeros((slots, words_of(machine)), np.uint64)
@@ -85,7 +83,7 @@ class Worker:
         self.program, self.me, self.buffer = program, me, buffer
         words = words_of(machine)
         self.this, self.next = np.zeros((1 << 12, words), np.uint64), np.zeros((1 << 12, words), np.uint64)
-        self.table = np.zeros(1 << 16, np.uint64)
+        self.table = Table(1 << 16)
         self.parents, self.labels = np.zeros(1 << 14, np.uint32), np.zeros(1 << 14, np.uint32)
         self.st = np.zeros(kernel.FIRED + len(machine.model.rules), np.int64)
         self.before = self.st.copy()
@@ -116,13 +114,13 @@ class Worker:
     def rows(self) -> int:
         """For how many states its arrays are large enough."""
         behind = self.states - self.found
-        return min(len(self.parents), len(self.labels), len(self.table) // 2, behind + len(self.next))
+        return min(len(self.parents), len(self.labels), len(self.table.array) // 2, behind + len(self.next))
 
     def level(self) -> int:
         """Run the compiled `kernel.level`; it returns when all workers are done, or none can go on."""
         return self.program.level(
             self.me, self.buffer.workers, self.buffer.capacity, self.buffer.chunk, self.rows,
-            self.this, self.next, self.table, self.parents, self.labels, self.st, self.before,
+            self.this, self.next, self.table.array, self.parents, self.labels, self.st, self.before,
             *self.buffer.arrays, self.buffer.shared, *self.symmetry,
         )  # fmt: skip
 
@@ -144,14 +142,14 @@ class Worker:
             raise NoSpaceError(Ended.NUMBERS)
         self.parents = self.grown(self.parents, total, self.states)
         self.labels = self.grown(self.labels, total, self.states)
-        if 2 * total > len(self.table):
+        if 2 * total > len(self.table.array):
             self.table = self.rehashed(1 << (3 * total).bit_length())
         self.next = self.grown(self.next, self.found + more, self.found)
 
     @property
     def allocated(self) -> int:
         """The bytes of what grows."""
-        growing = (self.table, self.parents, self.labels, self.this, self.next)
+        growing = (self.table.array, self.parents, self.labels, self.this, self.next)
         return sum(int(array.nbytes) for array in growing)
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -159,10 +157,16 @@ class Worker:
 
         Raises `NoSpaceError` if not.
         """
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        self.require_allowed(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+        return np.zeros(shape, dtype)
+
+    def require_allowed(self, size: int) -> None:
+        """Check that the memory limit allows so many bytes together with all that there is.
+
+        Raises `NoSpaceError` if not.
+        """
         if self.most_bytes is not None and self.allocated + size > self.most_bytes:
             raise NoSpaceError(Ended.BYTES)
-        return np.zeros(shape, dtype)
 
     def grown(self, array: Any, capacity: int, used: int) -> Any:
         """The array with at least ``capacity`` rows: itself, or one of twice as many; ``used`` rows are kept."""
@@ -172,10 +176,11 @@ class Worker:
         made[:used] = array[:used]
         return made
 
-    def rehashed(self, slots: int) -> Any:
+    def rehashed(self, slots: int) -> Table:
         """The fingerprints in a larger table."""
-        larger = self.zeros((slots,), np.uint64)
-        self.program.rehash(self.table, larger)
+        self.require_allowed(slots * SLOT_BYTES)
+        larger = Table(slots)
+        self.table.move_to(larger, self.program)
         return larger
 
     def turn(self) -> int:
@@ -188,7 +193,7 @@ class Worker:
     def blocks(self) -> dict[str, Any]:
         """What it keeps of its states, for a checkpoint: views of its arrays, cut to what is in use."""
         return {
-            "table": self.table,
+            "table": self.table.array,
             "parents": self.parents[: self.states],
             "labels": self.labels[: self.states],
             "this": self.this[: self.size],
@@ -201,7 +206,9 @@ class Worker:
         self.labels = np.zeros(max(self.states, len(self.labels)), np.uint32)
         self.parents[: self.states] = np.frombuffer(blocks["parents"], np.uint32)
         self.labels[: self.states] = np.frombuffer(blocks["labels"], np.uint32)
-        self.table = np.frombuffer(blocks["table"], np.uint64).copy()
+        fingerprints = np.frombuffer(blocks["table"], np.uint64)
+        self.table = Table(len(fingerprints))
+        self.table.array[:] = fingerprints
         self.this = self.grown(self.this, self.size, 0)
         self.next = self.grown(self.next, self.found, 0)
         self.this[: self.size].reshape(-1)[:] = np.frombuffer(blocks["this"], np.uint64)

@@ -1,0 +1,49 @@
+"""Tables of fingerprints that grow without being there twice.
+
+A table of twice as many slots keeps the order of the fingerprints (`kernel.slot_of`), so both are gone through from the
+front to the back, and what lies behind in the old one is given back to the system block by block.
+"""
+
+from __future__ import annotations
+
+import mmap
+from contextlib import suppress
+from typing import Any, Final
+
+import numpy as np
+
+from rebalance_check.model.checker.compiler.native import Program
+
+BLOCK: Final = 1 << 19
+"""Slots that are moved before their memory (4 MiB) is given back."""
+
+SLOT_BYTES: Final = 8
+
+
+class Table:
+    """An open-addressing hash set of fingerprints, empty at first, in memory of its own. ``slots`` is a power of two.
+
+    Raises: MemoryError where the system has none.
+    """
+
+    def __init__(self, slots: int) -> None:
+        try:
+            self._memory = mmap.mmap(-1, slots * SLOT_BYTES)
+        except OSError as error:
+            raise MemoryError(str(error)) from error
+        self._advise("MADV_HUGEPAGE", 0, slots)
+        self.array: Any = np.frombuffer(self._memory, np.uint64)
+
+    def move_to(self, larger: Table, program: Program) -> None:
+        """Move all fingerprints into a larger table; this one is of no use afterwards."""
+        for first in range(0, len(self.array), BLOCK):
+            block = self.array[first : first + BLOCK]
+            program.rehash(block, larger.array)
+            self._advise("MADV_DONTNEED", first, len(block))
+
+    def _advise(self, advice: str, first: int, slots: int) -> None:
+        """Tell the system how memory will be used, where it listens; an advice that it refuses does no harm."""
+        option = getattr(mmap, advice, None)
+        if option is not None and slots >= BLOCK:
+            with suppress(OSError):
+                self._memory.madvise(option, first * SLOT_BYTES, slots * SLOT_BYTES)
