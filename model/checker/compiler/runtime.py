@@ -127,7 +127,7 @@ done:
 
 _DECLARED, _CALLED = _RELAX.get(platform.machine(), ("", ""))
 RUNTIME: Final = _TEXT.replace("DECLARED", _DECLARED).replace("RELAX", _CALLED)
-"""Its text. `meet` spins for a moment and then lets other threads run, because a level may take a thread long."""
+"""Its text. `meet` spins for some microseconds and then lets other threads run."""
 
 PROVIDED: Final = (
     Function("prefetch", (Parameter("table", HASHES), Parameter("at", Number.INT)), (), body=(), is_pure=False),

@@ -60,9 +60,14 @@ class Buffer:
         self.shared = np.zeros(kernel.PER_WORKER + workers * kernel.SHARE, np.int64)
 
     @property
+    def found_by(self) -> Any:
+        """How many successors of each worker are in the buffer: a view, to read and to write."""
+        return self.shared[kernel.PER_WORKER + kernel.FOUND :: kernel.SHARE]
+
+    @property
     def found(self) -> int:
         """How many successors are in the buffer."""
-        return int(self.shared[kernel.PER_WORKER + kernel.FOUND :: kernel.SHARE].sum())
+        return int(self.found_by.sum())
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -126,10 +131,20 @@ class Worker:
 
     def expand(self) -> int:
         """Write the successors of the next chunk of the frontier into the buffer, and no more; their number."""
+        self.before[:] = self.st
         self.program.expand(
-            self.this, self.st, *self.buffer.arrays, 0, self.buffer.chunk, *self.symmetry
+            self.this, self.st, *self.buffer.arrays, self.me * self.buffer.capacity, self.buffer.chunk, *self.symmetry
         )  # fmt: skip
+        self.buffer.found_by[self.me] = self.st[kernel.FILLED]
         return int(self.st[kernel.FILLED])
+
+    def absorb(self) -> None:
+        """Take what is new and its own out of the whole buffer; its arrays must hold it (`rows`)."""
+        for other, found in enumerate(self.buffer.found_by):
+            self.program.absorb(
+                self.me, other, self.buffer.workers, self.buffer.capacity, int(found), *self.buffer.arrays,
+                self.next, self.table.array, self.parents, self.labels, self.st,
+            )  # fmt: skip
 
     def reserve(self, more: int) -> None:
         """Grow for this many more states; the table stays at most half full.

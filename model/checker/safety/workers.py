@@ -3,7 +3,8 @@
 Fingerprints are shared out among the workers by hash. A level of the search goes in rounds (`kernel.level`): every
 worker expands a chunk of its own frontier into its part of the buffer; when all have, every worker absorbs what it owns
 from all parts. The order is fixed, so a search gives the same numbers and the same counterexample each time, whatever
-the threads do. Python has its turn between two levels, and where arrays must grow.
+the threads do. Python has its turn between two levels, and where arrays must grow. A small level is searched by the
+calling thread alone, in the same order.
 
 A search ends early between two rounds, where nothing is half done, so that it can go on from there.
 """
@@ -11,7 +12,8 @@ A search ends early between two rounds, where nothing is half done, so that it c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,6 +28,9 @@ from rebalance_check.model.checker.safety.search import Outcome
 from rebalance_check.model.checker.safety.team import Team
 from rebalance_check.model.checker.safety.worker import Buffer, NoSpaceError, Worker
 from rebalance_check.model.vocabulary.actions import Action
+
+SMALL: Final = 1024
+"""States of a level that one thread searches sooner than several have woken up and met."""
 
 
 class ParallelSearch:
@@ -64,7 +69,7 @@ class ParallelSearch:
         is_going_on = self.depth > 0
         with Team(self.workers) as team:
             if not is_going_on:
-                self.begin(team)
+                self.begin()
             while is_going_on or self.next_level():
                 is_going_on = False
                 frontier = sum(worker.size for worker in self.workers)
@@ -83,11 +88,11 @@ class ParallelSearch:
             for worker in self.workers:
                 worker.most_bytes = max(0, rest // len(self.workers))
 
-    def begin(self, team: Team) -> None:
+    def begin(self) -> None:
         """Find the initial state."""
         self.buffer.states.view(np.uint8)[0, : len(self.packed_initial)] = np.frombuffer(self.packed_initial, np.uint8)
         self.program.begin(*self.buffer.arrays, self.buffer.shared)
-        team.level(lambda: None)
+        self.one_by_one()
         self.first = next(worker.me for worker in self.workers if worker.states)
 
     def next_level(self) -> bool:
@@ -114,11 +119,13 @@ class ParallelSearch:
         """
         if self.is_time_to_end():
             return False
-        reason = team.level(self.watch)
+        is_small = sum(worker.size for worker in self.workers) <= SMALL
+        search = self.one_by_one if is_small else partial(team.level, self.watch)
+        reason = search()
         while reason == kernel.FULL:
             if not self.grow():
                 return False
-            reason = team.level(self.watch)
+            reason = search()
         if reason == kernel.DONE or self.is_broken:
             return reason == kernel.DONE
         if self.left() == (0, 0):  # it ended with its last state
@@ -126,6 +133,22 @@ class ParallelSearch:
             return True
         self.ended = self.ended or Ended.STATES
         return False
+
+    def one_by_one(self) -> int:
+        """What `kernel.level` does, with one worker after the other, for a level that is not worth waking threads."""
+        shared = self.buffer.shared
+        while shared[kernel.ABSORBING] or any(worker.left for worker in self.workers):
+            if not shared[kernel.ABSORBING]:
+                for worker in self.workers:
+                    worker.expand()
+            shared[kernel.ABSORBING] = any(worker.rows - worker.states < self.buffer.found for worker in self.workers)
+            if shared[kernel.ABSORBING]:
+                return kernel.FULL
+            for worker in self.workers:
+                worker.absorb()
+            if self.is_broken or 0 < shared[kernel.MOST] <= sum(worker.states for worker in self.workers):
+                return kernel.OVER
+        return kernel.DONE
 
     def watch(self) -> None:
         """What is done while the workers search: look at the clock, and report."""
