@@ -144,7 +144,6 @@ def compiled_search(
     """
     try:
         from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
-        from rebalance_check.model.checker.safety.spilling import SpillingSearch  # noqa: PLC0415 - needs an extra
         from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
     except ImportError as error:
         raise RebalanceCheckError(
@@ -155,6 +154,8 @@ def compiled_search(
     if program is None:
         return None
     if spill is not None:
+        from rebalance_check.model.checker.safety.spilling import SpillingSearch  # noqa: PLC0415 - not on Windows
+
         return SpillingSearch(
             program, machine, spill, symmetry=symmetry, threads=threads, limits=limits, progress=progress
         )

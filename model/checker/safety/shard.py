@@ -143,7 +143,10 @@ class Shard:
     def successors(
         self, program: Program, buffer: Buffer, symmetry: tuple[Any, ...], check: Callable[[], None] = no_check
     ) -> Iterator[list[Any]]:
-        """The successors of the frontier, some at a time: the candidates for each share, in the order of finding."""
+        """The successors of the frontier, some at a time: the candidates for each share, in the order of finding.
+
+        Raises: ValueError where the file of the frontier does not have all of its states.
+        """
         first, done = self.size - self.frontier, 0
         for block in rows_of(self.level(self.depth), self.words):
             self.st[kernel.AT], self.st[kernel.SIZE], self.st[kernel.BASE] = 0, len(block), first + done
@@ -152,6 +155,8 @@ class Shard:
                 program.expand(block, self.st, *buffer.arrays, 0, buffer.chunk, *symmetry)
                 yield self.by_owner(buffer, int(self.st[kernel.FILLED]))
             done += len(block)
+        if done != self.frontier:
+            raise ValueError(f"{self.level(self.depth)} has {done} states of {self.frontier}")
 
     def by_owner(self, buffer: Buffer, filled: int) -> list[Any]:
         """The successors in a buffer as candidates, for each share those that it owns."""

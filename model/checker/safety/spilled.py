@@ -174,12 +174,14 @@ class SpilledSearch:
             raise AbandonedError
 
     def require_expected(self, error: BaseException) -> None:
-        """Note that the disk is full.
+        """Note that the disk is full, or the system has no more memory.
 
         Raises: ``error`` where it is no reason for a search to end in good order.
         """
         if isinstance(error, OSError) and error.errno in FULL:
             self.ended = Ended.DISK
+        elif isinstance(error, MemoryError):
+            self.ended = Ended.NO_MEMORY
         elif not isinstance(error, AbandonedError):
             raise error
 
