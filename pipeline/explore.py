@@ -45,6 +45,9 @@ SHARES_PER_CORE: Final = 2
 SPREAD_FROM: Final = 1 << 15
 """A level of fewer states is searched by the process that calls: Spark needs longer to begin a job."""
 
+States = list[dict[str, Any] | None]
+"""How far each share is at the end of a level, in order; None for one that found the disk full."""
+
 LAYOUT: Final = 1
 """The version of the folders of a search."""
 
@@ -141,6 +144,7 @@ class SparkSearch:
 
         Raises: RebalanceCheckError where a file of the folder is missing.
         """
+        self.shares.stop.unlink(missing_ok=True)
         if known.get("depth"):
             self.go_on(known)
         else:
@@ -182,19 +186,33 @@ class SparkSearch:
         return self.ended is not None
 
     def level(self) -> list[dict[str, Any]] | None:
-        """Search a level, on Spark where it is large: how far the shares are then; None where the search ends within.
+        """Search a level: how far the shares are then; None where the search ends within it.
 
         Raises: RebalanceCheckError that a worker raised, and what Spark raises.
         """
-        if self.frontier < self.spread_from:
-            return level_here(self.shares, self.depth)
+        is_small = self.frontier < self.spread_from
+        states = level_here(self.shares, self.depth) if is_small else self.level_on_spark()
+        if states is None:
+            return None
+        whole = [state for state in states if state is not None]
+        if len(whole) < len(states):
+            self.ended = Ended.DISK
+            return None
+        return whole
+
+    def level_on_spark(self) -> States | None:
+        """Let Spark search a level; None where a limit ends it: its tasks end by themselves, without complaint.
+
+        Raises: RebalanceCheckError that a worker raised, and what Spark raises.
+        """
         group = f"rebalance-check-{id(self)}-{self.depth}"
-        found = list[list[dict[str, Any]]]()
+        found = list[States]()
         job = InThread(lambda: found.append(level_on_spark(self.spark, self.shares, self.depth, group)), "spark-job")
         while not job.ends_within(WAKE_EVERY_S):
             if self.is_time_to_end():
-                self.spark.sparkContext.cancelJobGroup(group)
-                job.ends_within(GRACE_S)
+                self.shares.stop.touch()
+                if not job.ends_within(GRACE_S):
+                    self.spark.sparkContext.cancelJobGroup(group)
                 return None
             if self.pace.is_due():
                 self.report()
@@ -243,17 +261,17 @@ class SparkSearch:
         return labels[::-1]
 
 
-def level_here(shares: Shares, depth: int) -> list[dict[str, Any]]:
-    """Search a level in this process: how far the shares are then, in order."""
+def level_here(shares: Shares, depth: int) -> States:
+    """Search a level in this process."""
     blocks: list[list[Block]] = [[] for _ in range(shares.count)]
     for number in range(shares.count):
         for owner, block in shares.expand(number, depth):
             blocks[owner].append(block)
-    return [shares.absorb(number, depth, found) for number, found in enumerate(blocks)]
+    return [shares.attempt(number, depth, found) for number, found in enumerate(blocks)]
 
 
-def level_on_spark(spark: SparkSession, shares: Shares, depth: int, group: str) -> list[dict[str, Any]]:
-    """Search a level in one job of this group: how far the shares are then, in order."""
+def level_on_spark(spark: SparkSession, shares: Shares, depth: int, group: str) -> States:
+    """Search a level in one job of this group."""
     context = spark.sparkContext
     context.setJobGroup(group, f"level {depth} of {shares.folder}", interruptOnCancel=True)
     numbers = context.parallelize(range(shares.count), shares.count)
@@ -261,6 +279,6 @@ def level_on_spark(spark: SparkSession, shares: Shares, depth: int, group: str) 
     return candidates.mapPartitionsWithIndex(partial(absorbed, shares, depth)).collect()
 
 
-def absorbed(shares: Shares, depth: int, number: int, blocks: Iterable[tuple[int, Block]]) -> list[dict[str, Any]]:
+def absorbed(shares: Shares, depth: int, number: int, blocks: Iterable[tuple[int, Block]]) -> States:
     """Let a share absorb the blocks that Spark has for it."""
-    return [shares.absorb(number, depth, (block for _, block in blocks))]
+    return [shares.attempt(number, depth, (block for _, block in blocks))]

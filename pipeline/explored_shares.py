@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,7 @@ from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.shard import CANDIDATES, RUN, Shard
 from rebalance_check.model.checker.safety.sorted_runs import Run
+from rebalance_check.model.checker.safety.spilled import FULL, AbandonedError
 from rebalance_check.model.checker.safety.worker import Buffer, renamings
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -42,8 +44,8 @@ ATTEMPT: Final = "attempt-"
 NOTHING: Final[dict[str, Any]] = {"distinct": 0, "runs": []}
 """The state of a share before its first level."""
 
-COUNTERS: Final = -1
-"""The place of the block in which a share tells itself its counters."""
+END: Final = -1
+"""The place of the block that says that a share has sent everything; to itself it sends its counters in it."""
 
 
 class Block(NamedTuple):
@@ -110,28 +112,39 @@ class Shares:
         return dict(json.loads((self.level(depth) / f"{number:03d}" / STATE).read_text(encoding="utf-8")))
 
     def expand(self, number: int, depth: int) -> Iterator[tuple[int, Block]]:
-        """The successors of a level, in blocks for the shares that own them, and the counters for the share itself."""
+        """The successors of a level, in blocks for the shares that own them, each of which gets an `END`, too.
+
+        There is none where the search is to end.
+        """
         program, _, buffer, names = self.compiled
         shard = self.share(number, depth)
         waiting = [Waiting(number) for _ in range(self.count)]
-        for parts in shard.successors(program, buffer, names):
-            for owner, part in enumerate(parts):
-                if (block := waiting[owner].add(part)) is not None:
-                    yield owner, block
-        program.require_no_fault()
-        yield number, Block(number, COUNTERS, shard.st.tobytes())
-        yield from ((owner, rest.take()) for owner, rest in enumerate(waiting) if rest.size)
+        with suppress(AbandonedError):
+            for parts in shard.successors(program, buffer, names, self.check):
+                for owner, part in enumerate(parts):
+                    if (block := waiting[owner].add(part)) is not None:
+                        yield owner, block
+            program.require_no_fault()
+            yield from ((owner, rest.take()) for owner, rest in enumerate(waiting))
+            counters = shard.st.tobytes()
+            yield from (
+                (owner, Block(number, END, counters if owner == number else b"")) for owner in range(self.count)
+            )
 
     def absorb(self, number: int, depth: int, blocks: Iterable[Block]) -> dict[str, Any]:
-        """Keep those candidates of a level that are new, as the next one; how far the share is then."""
+        """Keep those candidates of a level that are new, as the next one; how far the share is then.
+
+        Raises: AbandonedError where the search is to end, and OSError where the disk is full.
+        """
         before = self.state(number, depth) if depth else NOTHING
         scratch = Path(mkdtemp(prefix=ATTEMPT, dir=self.folder))
         try:
             program, machine, _, _ = self.compiled
             shard = Shard(scratch, number, self.count, machine)
             shard.depth, shard.runs.runs = depth, [Run(*run) for run in before["runs"]]
-            receive(shard, blocks)
-            shard.absorb(program)
+            if receive(shard, blocks) < self.count and depth:
+                raise AbandonedError
+            shard.absorb(program, check=self.check)
             program.require_no_fault()
             shard.runs.runs = [run._replace(name=name_from_outside(run.name, shard)) for run in shard.runs.runs]
             state = shard.state() | {"distinct": before["distinct"] + shard.size}
@@ -139,6 +152,31 @@ class Shares:
             return state
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def attempt(self, number: int, depth: int, blocks: Iterable[Block]) -> dict[str, Any] | None:
+        """Absorb; None where the disk is full or the search is to end, and nothing is changed then."""
+        try:
+            return self.absorb(number, depth, blocks)
+        except AbandonedError:
+            for _ in blocks:  # a worker that leaves some of its input unread counts as crashed
+                pass
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+        return None
+
+    @property
+    def stop(self) -> Path:
+        """The file whose appearance ends the search within a level, on all machines."""
+        return self.folder / "stop"
+
+    def check(self) -> None:
+        """Look whether the search is to end.
+
+        Raises: AbandonedError
+        """
+        if self.stop.exists():
+            raise AbandonedError
 
     def _publish(self, shard: Shard, state: Mapping[str, Any]) -> None:
         """Make what a share has absorbed a level of the search, unless another attempt was faster."""
@@ -192,16 +230,23 @@ class Waiting:
         return block
 
 
-def receive(shard: Shard, blocks: Iterable[Block]) -> None:
-    """Write the blocks for a share to the files that it absorbs, each to its place, whatever their order."""
+def receive(shard: Shard, blocks: Iterable[Block]) -> int:
+    """Write the blocks for a share to the files that it absorbs, each to its place, whatever their order.
+
+    Returns from how many shares it has everything; a share takes on the counters that it sent to itself.
+    """
+    ends = 0
     for source, at, content in blocks:
-        if at == COUNTERS:
-            shard.st[:] = np.frombuffer(content, np.int64)
+        if at == END:
+            ends += 1
+            if source == shard.number:
+                shard.st[:] = np.frombuffer(content, np.int64)
             continue
         path = shard.candidates(source, shard.depth)
         with path.open("r+b" if path.exists() else "wb") as file:
             file.seek(at)
             file.write(content)
+    return ends
 
 
 def name_from_outside(run: str, shard: Shard) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from rebalance_check.model.registry import model_for, mutant_named
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.explore import explore_on_spark
+from rebalance_check.pipeline.explored_shares import Block, Shares
 
 pytestmark = pytest.mark.spark
 
@@ -36,8 +40,6 @@ BOUNDS = [
     ("eager?partitions=2&generations=2&crashes=0&initial_delay=off", False),
     ("eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2", True),
 ]
-
-LARGE = ["eager", "cooperative"]
 
 MUTANTS = ["generation-is-reused", "restored-member-id-is-not-fenced"]
 
@@ -58,13 +60,30 @@ def test_both_engines_explore_the_same(address: str, symmetry: bool) -> None:
     assert counted(found) == counted(local(address, symmetry))
 
 
+def pinned() -> Iterator[tuple[str, bool, tuple[int, int, int]]]:
+    """The bounds whose distinct states, transitions and depth stand in the tests of the models."""
+    for path in sorted((Path(__file__).parents[1] / "model").glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Tuple) or not all(isinstance(each, ast.Constant) for each in node.elts):
+                continue
+            match ast.literal_eval(node):
+                case (str(address), int(distinct), int(generated), int(depth)):
+                    yield address, True, (distinct, generated, depth)
+                case (str(address), bool(symmetry), int(distinct), int(generated), int(depth)):
+                    yield address, symmetry, (distinct, generated, depth)
+
+
+def test_the_tests_of_the_models_pin_many_bounds() -> None:
+    assert len(list(pinned())) > 70
+
+
 @pytest.mark.nightly
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("address", LARGE)
-def test_both_engines_explore_the_same_of_large_bounds(address: str, symmetry: bool) -> None:
-    found = explore_on_spark(Bounds.from_address(address), symmetry=symmetry)
-    assert counted(found) == counted(local(address, symmetry))
+@pytest.mark.parametrize(("address", "symmetry", "counts"), list(pinned()))
+def test_pinned_bounds_have_their_size_on_spark(address: str, symmetry: bool, counts: tuple[int, int, int]) -> None:
+    found = explore_on_spark(Bounds.from_address(address), symmetry=symmetry, spread_from=1000)
+    assert (found.distinct, found.generated, found.depth) == counts
+    assert found.complete
 
 
 @pytest.mark.usefixtures("spark")
@@ -90,6 +109,7 @@ from pyspark import cloudpickle
 import shares_that_fail
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.pipeline.explore import explore_on_spark
+from rebalance_check.pipeline.explored_shares import Block, Shares
 
 if __name__ == "__main__":
     cloudpickle.register_pickle_by_value(shares_that_fail)
@@ -168,3 +188,20 @@ def test_the_folder_of_another_search_is_refused(tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(RebalanceCheckError, match=r"is damaged \(.*state\.json"):
         explore_on_spark(bounds, work=tmp_path)
+
+
+class OnAFullDisk(Shares):
+    """Shares that may write four levels."""
+
+    def absorb(self, number: int, depth: int, blocks: Iterable[Block]) -> dict[str, Any]:
+        if depth == 4:
+            raise OSError(errno.ENOSPC, "no space left")
+        return super().absorb(number, depth, blocks)
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_full_disk_ends_the_search__and_it_goes_on_where_there_is_space(tmp_path: Path) -> None:
+    bounds = Bounds.from_address(TINY)
+    part = explore_on_spark(bounds, work=tmp_path, kind=OnAFullDisk)
+    assert (part.ended, part.levels) == (Ended.DISK, 3)
+    assert counted(explore_on_spark(bounds, work=tmp_path)) == counted(local(TINY))
