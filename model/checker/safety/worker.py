@@ -18,7 +18,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import WORD, width
 from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.safety.limits import Ended
-from rebalance_check.model.checker.safety.table import SLOT_BYTES, Table
+from rebalance_check.model.checker.safety.memory import SLOT_BYTES, Table, mapped
 
 CHUNK = 4096
 """Successors that a worker writes into its part of the buffer in one round: few enough for the caches of a core."""
@@ -172,8 +172,9 @@ class Worker:
 
         Raises `NoSpaceError` if not.
         """
-        self.require_allowed(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
-        return np.zeros(shape, dtype)
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        self.require_allowed(size)
+        return np.frombuffer(mapped(size), dtype).reshape(shape)
 
     def require_allowed(self, size: int) -> None:
         """Check that the memory limit allows so many bytes together with all that there is.

@@ -1,4 +1,4 @@
-"""Tables of fingerprints that grow without being there twice.
+"""Memory of what grows: tables of fingerprints that are never there twice, and arrays that leave no holes.
 
 A table of twice as many slots keeps the order of the fingerprints (`kernel.slot_of`), so both are gone through from the
 front to the back, and what lies behind in the old one is given back to the system block by block.
@@ -20,17 +20,27 @@ BLOCK: Final = 1 << 19
 SLOT_BYTES: Final = 8
 
 
+def mapped(size: int) -> mmap.mmap:
+    """Memory of its own, all zero, which the system has back at once when it is no longer used.
+
+    What the C library hands out it keeps in part, and arrays that grow leave holes in it.
+
+    Raises: MemoryError where the system has none.
+    """
+    try:
+        return mmap.mmap(-1, size)
+    except OSError as error:
+        raise MemoryError(str(error)) from error
+
+
 class Table:
-    """An open-addressing hash set of fingerprints, empty at first, in memory of its own. ``slots`` is a power of two.
+    """An open-addressing hash set of fingerprints, empty at first. ``slots`` is a power of two.
 
     Raises: MemoryError where the system has none.
     """
 
     def __init__(self, slots: int) -> None:
-        try:
-            self._memory = mmap.mmap(-1, slots * SLOT_BYTES)
-        except OSError as error:
-            raise MemoryError(str(error)) from error
+        self._memory = mapped(slots * SLOT_BYTES)
         self._advise("MADV_HUGEPAGE", 0, slots)
         self.array: Any = np.frombuffer(self._memory, np.uint64)
 
