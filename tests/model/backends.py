@@ -64,7 +64,7 @@ def loaded(
 
 def prototype(function: Function) -> Any:
     """The type of a function for ctypes: what is no number is the address of a record or an array."""
-    kinds: list[Any] = [C_TYPES[each.type] if isinstance(each.type, Number) else ctypes.c_void_p
+    kinds: list[Any] = [C_TYPES[each.type][0] if isinstance(each.type, Number) else ctypes.c_void_p
                         for each in function.parameters]  # fmt: skip
-    result: Any = C_TYPES[function.results[0]] if function.results else None
+    result: Any = C_TYPES[function.results[0]][0] if function.results else None
     return ctypes.CFUNCTYPE(result, *kinds)

@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
-from rebalance_check.model.checker.compiler import engine, native
+from rebalance_check.model.checker.compiler import engine, program
+from rebalance_check.model.checker.compiler.built import ENTRY_POINTS
 from rebalance_check.model.checker.compiler.functions import Functions
 from rebalance_check.model.checker.compiler.native import Program
-from rebalance_check.model.checker.compiler.program import ENTRY_POINTS, ProgramText, vocabulary
+from rebalance_check.model.checker.compiler.program import ProgramText, vocabulary
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety.limits import Limits
@@ -143,7 +144,7 @@ def test_each_model_and_each_concern_is_among_them() -> None:
 @pytest.fixture
 def by_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs are compiled from C."""
-    monkeypatch.setattr(native, "program_text", c_program_text)
+    monkeypatch.setattr(program, "program_text", c_program_text)
     monkeypatch.setattr(engine, "description", lambda: "C")
     monkeypatch.setattr(engine, "object_code", code_of)
     monkeypatch.setattr(engine, "Loaded", CLibrary)

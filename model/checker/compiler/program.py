@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial
 from pathlib import Path
-from typing import Final
 
 from rebalance_check.model.checker.compiler import kernel, llvm
+from rebalance_check.model.checker.compiler.built import ENTRY_POINTS
 from rebalance_check.model.checker.compiler.functions import Functions, functions_in
 from rebalance_check.model.checker.compiler.glue import glue
 from rebalance_check.model.checker.compiler.runtime import PROVIDED
@@ -19,9 +19,6 @@ from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, nested
 from rebalance_check.model.checker.layout_source import helper_source
 from rebalance_check.model.checker.specification import EACH, Model, assemble, each_of, source_file, sources
 from rebalance_check.model.vocabulary.bounds import Bounds
-
-ENTRY_POINTS: Final = ("begin", "level", "expand", "absorb", "rehash", "fingerprints", "survey")
-"""What Python calls."""
 
 
 @dataclass(frozen=True, slots=True)
