@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Final, Self
-
-import msgspec
+from typing import Final, NamedTuple, Self
 
 from rebalance_check.model.checker.compiler.tree import Parameter
 from rebalance_check.model.checker.compiler.types import Array, Number
@@ -19,8 +18,8 @@ COUNTED: Final = "counted"
 LENGTH_BYTES: Final = 4
 
 
-class Parts(msgspec.Struct, frozen=True):
-    """What stands before the machine code.
+class Built(NamedTuple):
+    """A compiled program.
 
     ``functions`` are the names by the numbers that ``@fault`` has. ``entries`` has the parameters of each function that
     can be called: the kind of a number (`types.Number`), ``array``, or ``counted`` for an array with its length.
@@ -28,24 +27,19 @@ class Parts(msgspec.Struct, frozen=True):
 
     functions: Sequence[str]
     entries: Mapping[str, Sequence[str]]
-
-
-class Built(msgspec.Struct, frozen=True):
-    """A compiled program."""
-
-    parts: Parts
     code: bytes
 
     def to_bytes(self) -> bytes:
         """As an entry of the cache."""
-        parts = msgspec.json.encode(self.parts)
+        parts = json.dumps([self.functions, self.entries]).encode()
         return len(parts).to_bytes(LENGTH_BYTES, "little") + parts + self.code
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """An entry of the cache."""
         end = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
-        return cls(msgspec.json.decode(data[LENGTH_BYTES:end], type=Parts), data[end:])
+        functions, entries = json.loads(data[LENGTH_BYTES:end])
+        return cls(functions, entries, data[end:])
 
 
 def kind_of(parameter: Parameter) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rebalance_check.model.checker.compiler import cache, engine
-from rebalance_check.model.checker.compiler.built import ARRAY, COUNTED, ENTRY_POINTS, Built, Parts, kind_of
+from rebalance_check.model.checker.compiler.built import ARRAY, COUNTED, ENTRY_POINTS, Built, kind_of
 from rebalance_check.model.checker.compiler.types import Number
 from rebalance_check.model.checker.specification import Model, sources
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -45,11 +45,11 @@ class Program:
             cache.keep(key, built.to_bytes())
         else:
             built = Built.from_bytes(stored)
-        self._functions = built.parts.functions
+        self._functions = built.functions
         self._loaded = engine.Loaded(built.code)
         self._fault = self._loaded.fault()
         self.begin, self.level, self.expand, self.absorb, self.rehash, self.fingerprints, self.survey = (
-            Entry(self._loaded.address(name), built.parts.entries[name]) for name in ENTRY_POINTS
+            Entry(self._loaded.address(name), built.entries[name]) for name in ENTRY_POINTS
         )
 
     def require_no_fault(self) -> None:
@@ -92,12 +92,12 @@ class Entry:
 
 def compiled(model: Model, bounds: Bounds) -> Built:
     """A program compiled now; what that needs is imported where it happens, since a search mostly finds its program."""
-    from rebalance_check.model.checker.compiler import program  # noqa: PLC0415 - see above
+    from rebalance_check.model.checker.compiler import program  # noqa: PLC0415 - only a new program needs it
 
     text = program.program_text(model, bounds)
     functions = {each.name: each for each in text.functions}
     entries = {name: [kind_of(each) for each in functions[name].parameters] for name in ENTRY_POINTS}
-    return Built(Parts(tuple(functions), entries), engine.object_code(text.text))
+    return Built(tuple(functions), entries, engine.object_code(text.text))
 
 
 def made_from(model: Model, bounds: Bounds, machine: str) -> list[str]:
