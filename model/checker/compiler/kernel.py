@@ -141,6 +141,11 @@ OWNER_BITS: Final = 24
 """`owner_of` looks at the highest bits of a fingerprint, so many."""
 
 
+SLOT_BITS: Final = 32
+SLOT_MASK: Final = np.uint64(0xFFFFFFFF)
+"""`slot_of` looks at the lowest bits of a fingerprint, so many."""
+
+
 def mix(states: States, i: int) -> Hash:
     """64 bits of the packed state at row i (MurmurHash3's mixing)."""
     h = SEED
@@ -166,14 +171,13 @@ def owner_of(fp: Hash, workers: int) -> int:
 
 
 def slot_of(table: Hashes, fp: Hash) -> int:
-    """Where in a table, whose length is a power of two, the search for a fingerprint begins."""
-    last: int = table.shape[0] - 1
-    return int(np.int64(fp)) & last
+    """Where in a table, of any length, the search for a fingerprint begins: in the order of their lowest bits."""
+    slots: int = table.shape[0]
+    return (int(np.int64(fp & SLOT_MASK)) * slots) >> SLOT_BITS
 
 
 def insert(table: Hashes, fp: Hash) -> bool:
     """Put a fingerprint into the open-addressing table; True if it is new."""
-    last = table.shape[0] - 1
     i = slot_of(table, fp)
     while True:
         seen = table[i]
@@ -182,7 +186,9 @@ def insert(table: Hashes, fp: Hash) -> bool:
             return True
         if seen == fp:
             return False
-        i = (i + 1) & last
+        i += 1
+        if i == table.shape[0]:
+            i = 0
 
 
 def rehash(old: Hashes, new: Hashes) -> None:

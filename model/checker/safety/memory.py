@@ -1,7 +1,7 @@
 """Memory of what grows: tables of fingerprints that are never there twice, and arrays that leave no holes.
 
-A table of twice as many slots keeps the order of the fingerprints (`kernel.slot_of`), so both are gone through from the
-front to the back, and what lies behind in the old one is given back to the system block by block.
+A larger table has the fingerprints in the same order (`kernel.slot_of`), so both are gone through from the front to the
+back, and what lies behind in the old one is given back to the system block by block.
 """
 
 from __future__ import annotations
@@ -19,6 +19,22 @@ BLOCK: Final = 1 << 19
 
 SLOT_BYTES: Final = 8
 
+FULLEST: Final = (7, 10)
+"""How full a table may be, as a fraction: beyond, a search for a slot looks at too many others."""
+
+
+def fitting(slots: int) -> int:
+    """How many fingerprints a table of so many slots may have."""
+    part, whole = FULLEST
+    return slots * part // whole
+
+
+def more_slots(slots: int, fingerprints: int) -> int:
+    """The slots of a larger table, a third more and again, until so many fingerprints fit."""
+    while fitting(slots) < fingerprints:
+        slots += slots // 3
+    return slots
+
 
 def mapped(size: int) -> mmap.mmap:
     """Memory of its own, all zero, which the system has back at once when it is no longer used.
@@ -34,7 +50,7 @@ def mapped(size: int) -> mmap.mmap:
 
 
 class Table:
-    """An open-addressing hash set of fingerprints, empty at first. ``slots`` is a power of two.
+    """An open-addressing hash set of fingerprints, empty at first.
 
     Raises: MemoryError where the system has none.
     """

@@ -18,7 +18,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import WORD, width
 from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.safety.limits import Ended
-from rebalance_check.model.checker.safety.memory import SLOT_BYTES, Table, mapped
+from rebalance_check.model.checker.safety.memory import SLOT_BYTES, Table, fitting, mapped, more_slots
 
 CHUNK = 4096
 """Successors that a worker writes into its part of the buffer in one round: few enough for the caches of a core."""
@@ -119,7 +119,7 @@ class Worker:
     def rows(self) -> int:
         """For how many states its arrays are large enough."""
         behind = self.states - self.found
-        return min(len(self.parents), len(self.labels), len(self.table.array) // 2, behind + len(self.next))
+        return min(len(self.parents), len(self.labels), fitting(len(self.table.array)), behind + len(self.next))
 
     def level(self) -> int:
         """Run the compiled `kernel.level`; it returns when all workers are done, or none can go on."""
@@ -147,7 +147,7 @@ class Worker:
             )  # fmt: skip
 
     def reserve(self, more: int) -> None:
-        """Grow for this many more states; the table stays at most half full.
+        """Grow for this many more states.
 
         Raises `NoSpaceError` where states cannot be numbered any more, or the memory limit does not allow to grow, and
         `MemoryError` where the system does not. Every state is kept then, and the search may end in good order.
@@ -157,8 +157,8 @@ class Worker:
             raise NoSpaceError(Ended.NUMBERS)
         self.parents = self.grown(self.parents, total, self.states)
         self.labels = self.grown(self.labels, total, self.states)
-        if 2 * total > len(self.table.array):
-            self.table = self.rehashed(1 << (3 * total).bit_length())
+        if total > fitting(len(self.table.array)):
+            self.table = self.rehashed(more_slots(len(self.table.array), total))
         self.next = self.grown(self.next, self.found + more, self.found)
 
     @property
