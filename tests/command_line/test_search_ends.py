@@ -223,10 +223,10 @@ def test_a_signal_ends_a_search_in_good_order__and_it_goes_on(
 def test_ctrl_c_is_answered_while_the_model_compiles(tmp_path: Path) -> None:
     pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
     started = Started(
-        "explore", "--members", 4, "--partitions", 2, "--timeouts", "--json", XDG_CACHE_HOME=str(tmp_path),
+        "explore", "--members", 6, "--partitions", 6, "--timeouts", "--leaves", 1, "--failovers", 1,
+        "--static-members", 1, "--json", XDG_CACHE_HOME=str(tmp_path),
     )  # fmt: skip
-    started.read_until("compiling the model, once for these sizes", 60)
-    time.sleep(3)  # so that it is in the midst of it
+    started.read_until("compiling the model, once for these bounds", 60)
     code, out = started.interrupt()
     document = json.loads(out)
     assert (code, document["exit_code"], document["ended"], document["distinct"]) == (130, 130, "stopped", 0)
