@@ -43,7 +43,7 @@ class Built(NamedTuple):
 
 
 def kind_of(parameter: Parameter) -> str:
-    """How `Parts` describes a parameter."""
+    """How `Built.entries` describes a parameter."""
     if isinstance(parameter.type, Number):
         return parameter.type
     return COUNTED if isinstance(parameter.type, Array) and parameter.type.length is None else ARRAY

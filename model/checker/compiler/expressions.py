@@ -335,7 +335,7 @@ class ExpressionReader:
         if node.keywords:
             raise self.refuse(node, f"{ast.unparse(node)} names its arguments", "give them in their order")
         if isinstance(node.func, ast.Name) and self.words.has_function(node.func.id):
-            function, arguments = self.call_of(node)
+            function, arguments = self.call_of(node, node.func.id)
             if len(function.results) != 1:
                 raise self.refuse(node, f"{function.name} returns no number", "call it on a line of its own")
             return folding.call(function, arguments)
@@ -353,9 +353,9 @@ class ExpressionReader:
             raise self.refuse(node, f"{ast.unparse(node)} is not known", "give it two numbers or more")
         return reduce(lambda one, other: folding.choose(folding.compare(kept, other, one), other, one), numbers)
 
-    def call_of(self, node: ast.Call) -> tuple[Function, tuple[Expression | Address, ...]]:
-        """The function that a call names, and what it is given: the configuration is not handed on."""
-        function = self.function_named(node.func.id)  # type: ignore[attr-defined]  # its callers know that it is a name
+    def call_of(self, node: ast.Call, name: str) -> tuple[Function, tuple[Expression | Address, ...]]:
+        """The function of this name, and what a call gives it: the configuration is not handed on."""
+        function = self.function_named(name)
         self.is_pure = self.is_pure and function.is_pure
         values = [(each, self.value(each)) for each in node.args]
         given = [(each, value) for each, value in values if value is not CONFIGURATION]

@@ -14,7 +14,7 @@ from rebalance_check.model.checker.specification import Model, sources
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-KERNEL_FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.py")))
+COMPILER_FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.py")))
 LAYOUT_FILES: Final = tuple(Path(__file__).parents[1] / name for name in ("layout.py", "layout_source.py"))
 """What decides how a program is made, besides the model."""
 
@@ -41,7 +41,7 @@ class Program:
         stored = cache.load(key)
         self.was_cached = stored is not None
         if stored is None:
-            built = compiled(model, bounds)
+            built = build(model, bounds)
             cache.keep(key, built.to_bytes())
         else:
             built = Built.from_bytes(stored)
@@ -90,7 +90,7 @@ class Entry:
         return made
 
 
-def compiled(model: Model, bounds: Bounds) -> Built:
+def build(model: Model, bounds: Bounds) -> Built:
     """A program compiled now; what that needs is imported where it happens, since a search mostly finds its program."""
     from rebalance_check.model.checker.compiler import program  # noqa: PLC0415 - only a new program needs it
 
@@ -102,5 +102,5 @@ def compiled(model: Model, bounds: Bounds) -> Built:
 
 def made_from(model: Model, bounds: Bounds, machine: str) -> list[str]:
     """Everything that a program is made from."""
-    texts = [path.read_text(encoding="utf-8") for path in (*KERNEL_FILES, *LAYOUT_FILES)]
+    texts = [path.read_text(encoding="utf-8") for path in (*COMPILER_FILES, *LAYOUT_FILES)]
     return [*sources(model).values(), *texts, repr(model.configure(bounds)), repr(model.sizes(bounds)), machine]

@@ -21,6 +21,19 @@ _ARM: Final = ("declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.
 _RELAX: Final = {"x86_64": _X86, "AMD64": _X86, "aarch64": _ARM, "arm64": _ARM}
 """How a thread that waits leaves the core to the other thread that the core runs, by the name of the processor."""
 
+_OPERAND: Final = """\
+define internal i64 @NAME(i64 %by, i32 %where) alwaysinline nounwind {
+  %is_wrong = icmp WRONG i64 %by, 0
+  br i1 %is_wrong, label %wrong, label %right, !prof !1
+wrong:
+  store i32 %where, ptr @fault
+  br label %right
+right:
+  %sure = phi i64 [%by, %0], [INSTEAD, %wrong]
+  ret i64 %sure
+}"""
+"""A right operand, checked; another one instead of a wrong one."""
+
 _TEXT: Final = """\
 @fault = global i32 0
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -35,26 +48,7 @@ inside:
   %sure = phi i64 [%at, %0], [0, %beyond]
   ret i64 %sure
 }
-define internal i64 @divisor(i64 %by, i32 %where) alwaysinline nounwind {
-  %is_none = icmp eq i64 %by, 0
-  br i1 %is_none, label %none, label %some, !prof !1
-none:
-  store i32 %where, ptr @fault
-  br label %some
-some:
-  %sure = phi i64 [%by, %0], [1, %none]
-  ret i64 %sure
-}
-define internal i64 @amount(i64 %by, i32 %where) alwaysinline nounwind {
-  %is_less = icmp slt i64 %by, 0
-  br i1 %is_less, label %less, label %some, !prof !1
-less:
-  store i32 %where, ptr @fault
-  br label %some
-some:
-  %sure = phi i64 [%by, %0], [0, %less]
-  ret i64 %sure
-}
+OPERANDS
 define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline nounwind {
   %is_opposite = icmp eq i64 %b, -1
   %by = select i1 %is_opposite, i64 1, i64 %b
@@ -126,7 +120,11 @@ done:
 """
 
 _DECLARED, _CALLED = _RELAX.get(platform.machine(), ("", ""))
-RUNTIME: Final = _TEXT.replace("DECLARED", _DECLARED).replace("RELAX", _CALLED)
+_OPERANDS: Final = "\n".join(
+    _OPERAND.replace("NAME", name).replace("WRONG", wrong).replace("INSTEAD", instead)
+    for name, wrong, instead in (("divisor", "eq", "1"), ("amount", "slt", "0"))
+)
+RUNTIME: Final = _TEXT.replace("OPERANDS", _OPERANDS).replace("DECLARED", _DECLARED).replace("RELAX", _CALLED)
 """Its text. `meet` spins for some microseconds and then lets other threads run."""
 
 PROVIDED: Final = (

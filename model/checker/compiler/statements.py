@@ -353,7 +353,7 @@ class FunctionReader(ExpressionReader):
             return
         if not self.words.has_function(call.func.id):
             raise self.refuse(node, f"{call.func.id} cannot be called", "call a function of the model")
-        function, arguments = self.call_of(call)
+        function, arguments = self.call_of(call, call.func.id)
         if not function.is_pure:
             self.block.append(Do(function, arguments))
 
