@@ -21,7 +21,7 @@ from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.checkpoint import identity_of
 from rebalance_check.model.checker.safety.compilation import compile_apart
-from rebalance_check.model.checker.safety.counters import actions_of, counted, last_step
+from rebalance_check.model.checker.safety.counters import actions_of, counted, fired_in, last_step
 from rebalance_check.model.checker.safety.explore import exploration_of
 from rebalance_check.model.checker.safety.limits import NO_LIMITS, Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.pace import Pace
@@ -237,8 +237,7 @@ class SparkSearch:
 
     def report(self) -> None:
         """Say how far the search is."""
-        fired = sum(int(st[kernel.FIRED :].sum()) for st in self.counters)
-        self.pace.report(self.depth, self.distinct, fired + 1, self.frontier, 0)
+        self.pace.report(self.depth, self.distinct, 1 + fired_in(self.counters), self.frontier, 0)
 
     def outcome(self) -> Outcome:
         """What was found, with the path to a violation if there is one (labels of representatives under symmetry)."""

@@ -22,10 +22,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety.shard import CANDIDATES, RUN, Shard
+from rebalance_check.model.checker.safety.shard import CANDIDATES, FINGERPRINT, RUN, Shard, initial_candidate, owner_of
 from rebalance_check.model.checker.safety.sorted_runs import Run
 from rebalance_check.model.checker.safety.spilled import FULL, AbandonedError
 from rebalance_check.model.checker.safety.worker import Buffer, renamings
@@ -257,10 +256,5 @@ def name_from_outside(run: str, shard: Shard) -> str:
 def first_block(shares: Shares) -> tuple[int, Block]:
     """The initial state as a candidate, and the share that owns it."""
     program, machine, _, _ = shares.compiled
-    initial = machine.initial()
-    packed = machine.canonical(initial) if shares.symmetry else machine.pack(initial)
-    state, fingerprint = np.zeros((1, -(-len(packed) // 8)), np.uint64), np.zeros(1, np.uint64)
-    state.view(np.uint8)[0, : len(packed)] = np.frombuffer(packed, np.uint8)
-    program.fingerprints(state, 1, fingerprint)
-    owner = int(fingerprint[0] >> kernel.OWNER_SHIFT) % shares.count
-    return owner, Block(0, 0, state.tobytes() + fingerprint.tobytes() + bytes(16))
+    row = initial_candidate(program, machine, shares.symmetry)
+    return int(owner_of(row[0, FINGERPRINT], shares.count)), Block(0, 0, row.tobytes())

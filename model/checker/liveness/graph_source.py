@@ -32,7 +32,7 @@ class Steps(NamedTuple):
     parents: Any
     """Of each the place of its parent among the states that were asked about."""
     labels: Any
-    """Of each the step's rule, member and choice in 32 bits (`compiled.LABEL_RULE`)."""
+    """Of each the step's rule, member and choice in 32 bits (`glue.LABEL_RULE`)."""
 
 
 class Reached(NamedTuple):
@@ -180,9 +180,3 @@ class Compiled:
         self.program.survey(np.ascontiguousarray(rows).view(np.uint64), len(rows), held)
         self.program.require_no_fault()
         return held
-
-
-def action_of(machine: Machine, label: int) -> Action:
-    """The action of a label."""
-    kind = machine.model.rules[label >> LABEL_RULE].kind
-    return Action(kind, label >> LABEL_MEMBER & 0xFF, label & 0xFFFF)

@@ -24,9 +24,10 @@ from rebalance_check.model.checker.liveness.evidence import (
     path_of,
 )
 from rebalance_check.model.checker.liveness.graph import StateGraph, fault_free_graph
-from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted, action_of
+from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
 from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
 from rebalance_check.model.checker.liveness.quotient import Quotient
+from rebalance_check.model.checker.safety.counters import actions_of
 from rebalance_check.model.checker.safety.explore import concrete
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.path import Path
@@ -143,4 +144,4 @@ class Judge:
 
     def target(self, graph: StateGraph, step: int) -> Target:
         """A step of the graph, to be followed."""
-        return Target(action_of(self.machine, int(graph.label[step])), graph.rows[graph.target[step]].tobytes())
+        return Target(actions_of(self.machine, [int(graph.label[step])])[0], graph.rows[graph.target[step]].tobytes())

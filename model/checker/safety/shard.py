@@ -165,7 +165,7 @@ class Shard:
         rows[:, FINGERPRINT] = buffer.fingerprints[:filled]
         rows[:, PARENT] = buffer.parents[:filled] * self.count + self.number
         rows[:, LABEL] = buffer.labels[:filled]
-        owners = (buffer.fingerprints[:filled] >> kernel.OWNER_SHIFT).astype(np.int64) % self.count
+        owners = owner_of(buffer.fingerprints[:filled], self.count)
         order = np.argsort(owners, kind="stable")
         ends = np.cumsum(np.bincount(owners, minlength=self.count))
         return np.split(rows[order], ends[:-1])
@@ -241,6 +241,22 @@ class Shard:
         self.size += new
         program.fingerprints(found, new, fingerprints)
         return fingerprints[:new].copy()
+
+
+def owner_of(fingerprint: Any, count: int) -> Any:
+    """The share, of so many, that keeps a fingerprint; of several fingerprints each."""
+    return (fingerprint >> kernel.OWNER_SHIFT).astype(np.int64) % count
+
+
+def initial_candidate(program: Program, machine: Machine, symmetry: bool) -> Any:
+    """The initial state as a candidate: an array of one row."""
+    initial = machine.initial()
+    packed = machine.canonical(initial) if symmetry else machine.pack(initial)
+    row, fingerprint = np.zeros((1, words_of(machine) + 3), np.uint64), np.zeros(1, np.uint64)
+    row.view(np.uint8)[0, : len(packed)] = np.frombuffer(packed, np.uint8)
+    program.fingerprints(np.ascontiguousarray(row[:, :FINGERPRINT]), 1, fingerprint)
+    row[0, FINGERPRINT] = fingerprint[0]
+    return row
 
 
 def rows_of(path: Path, width: int) -> Iterator[Any]:

@@ -14,8 +14,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import Any, Final
 
-import numpy as np
-
 from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.compiler.native import Program
 from rebalance_check.model.checker.interpreter import Machine
@@ -26,11 +24,11 @@ from rebalance_check.model.checker.safety.done_parts import DoneParts
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.checker.safety.search import Outcome
-from rebalance_check.model.checker.safety.shard import FINGERPRINT, Shard
+from rebalance_check.model.checker.safety.shard import FINGERPRINT, Shard, initial_candidate, owner_of
 from rebalance_check.model.checker.safety.sorted_runs import write
 from rebalance_check.model.checker.safety.spill_folder import SpillFolder
 from rebalance_check.model.checker.safety.team import WATCH_EVERY_S
-from rebalance_check.model.checker.safety.worker import MOST_STATES, Buffer, renamings, words_of
+from rebalance_check.model.checker.safety.worker import MOST_STATES, Buffer, renamings
 
 SHARES: Final = 16
 """So many shares. Memory does not depend on their size; but a batch of candidates is compared with all that a share
@@ -62,7 +60,10 @@ class Lane:
 
 
 class SpilledSearch:
-    """A search in ``folder``; `run` gives its outcome. It goes on with what is there, if that is the same search."""
+    """A search in ``folder``; `run` gives its outcome. It goes on with what is there, if that is the same search.
+
+    ``initial`` is the initial state as a candidate, and ``first`` the share that keeps it, as its state 0.
+    """
 
     def __init__(
         self, program: Program, machine: Machine, folder: SpillFolder, *, symmetry: bool, threads: int, limits: Limits,
@@ -79,6 +80,8 @@ class SpilledSearch:
         self.ended: Ended | None = None
         self.disk_bytes = 0
         self._is_over = False
+        self.initial = initial_candidate(program, machine, symmetry)
+        self.first = int(owner_of(self.initial[0, FINGERPRINT], shares))
         self._lanes = SimpleQueue[Lane]()
         for _ in range(threads):
             self._lanes.put(Lane(machine, symmetry))
@@ -209,28 +212,11 @@ class SpilledSearch:
     def begin(self) -> None:
         """Find the initial state."""
         self.note()
-        row = np.zeros((1, words_of(self.machine) + 3), np.uint64)
-        row[0, :FINGERPRINT], row[0, FINGERPRINT] = self.initial
-        with self.shards[self.first[0]].candidates(0, 0).open("wb") as file:
-            write(file, row)
+        with self.shards[self.first].candidates(0, 0).open("wb") as file:
+            write(file, self.initial)
         for shard in self.shards:
             shard.absorb(self.program)
             self.done.add(shard)
-
-    @property
-    def initial(self) -> tuple[Any, int]:
-        """The words of the initial state, and its fingerprint."""
-        initial = self.machine.initial()
-        packed = self.machine.canonical(initial) if self.symmetry else self.machine.pack(initial)
-        state, fingerprint = np.zeros((1, words_of(self.machine)), np.uint64), np.zeros(1, np.uint64)
-        state.view(np.uint8)[0, : len(packed)] = np.frombuffer(packed, np.uint8)
-        self.program.fingerprints(state, 1, fingerprint)
-        return state[0], int(fingerprint[0])
-
-    @property
-    def first(self) -> tuple[int, int]:
-        """The share that keeps the initial state, and its number there."""
-        return (self.initial[1] >> int(kernel.OWNER_SHIFT)) % len(self.shards), 0
 
     def go_on(self, known: Mapping[str, Any]) -> None:
         """Go on from a note.
@@ -281,8 +267,8 @@ class SpilledSearch:
 
     def labels_to(self, number: int, state: int) -> list[int]:
         """The labels of the steps from the initial state to a state of a share."""
-        labels, at, first = list[int](), (number, state), self.first
-        while at != first:
+        labels, at = list[int](), (number, state)
+        while at != (self.first, 0):
             parent, label = self.shards[at[0]].origin(at[1])
             labels.append(label)
             at = (parent % len(self.shards), parent // len(self.shards))
