@@ -3,8 +3,9 @@
  *
  * A coordinator, MEMBERS processes, and one message between each process and the coordinator. Each step is atomic, and
  * ends where it began, so that a state of Spin is a state of the model. Bounds: generations beyond GENERATIONS are cut
- * (all of them are one state here), CRASHES processes die, no live member expires, nobody leaves, the network neither
- * loses nor doubles a message, the first rebalance of an empty group waits for a timer, and no MEMBER_ID_REQUIRED.
+ * (all of them are one state here), CRASHES processes crash, no session of another member expires, no member sends
+ * LeaveGroup, the network neither loses nor duplicates a message, the first rebalance of an empty group waits for a timer,
+ * and the coordinator does not answer MEMBER_ID_REQUIRED.
  *
  * Written from the documents of the protocol and the readable model; nothing of it is generated.
  */
