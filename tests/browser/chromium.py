@@ -105,11 +105,18 @@ class Browser:
         return self.driver.execute_script(text, *arguments)
 
     def texts(self, selector: str) -> list[str]:
-        """The texts of elements, all at once."""
+        """The texts of elements, all at once, when the page has drawn what the last action changed."""
+        self.drawn()
         texts: list[str] = self.script(
             "return [...document.querySelectorAll(arguments[0])].map((each) => each.innerText)", selector
         )
         return texts
+
+    def drawn(self) -> None:
+        """Wait until the page has drawn two frames: a table that is shown again learns its height in the first."""
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+        )
 
     def downloaded(self, name: str) -> bytes:
         """A file that the page saved, waited for."""
