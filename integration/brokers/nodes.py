@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 CALL_TIMEOUT_S: Final = 2.0
-CHANGE_TIMEOUT_S: Final = 60.0
+CHANGE_TIMEOUT_S: Final = 120.0
 CHECK_S: Final = 0.1
 
 FIND_VERSION: Final = 2

@@ -21,11 +21,19 @@ Answers = Iterator[tuple[Any, Any]]
 NOW: Final = int(time.time() * 1000)
 ABSENT = "administered-absent"
 PATIENCE = 100
-RETRIABLE = frozenset({14, 15, 16, 51})
+LOADING = frozenset({14, 15, 16})
+RETRIABLE = LOADING | {51}
 """A coordinator that loads or is not known yet, and a transaction that is still ending."""
 
 LEFT_OUT = frozenset({"throttle_time_ms", "error_message", "topic_config_error_code", "producer_id", "documentation",
                       "log_start_offset"})  # fmt: skip
+
+
+def error_codes(answer: Any) -> list[int]:
+    if isinstance(answer, dict):
+        own = [code for name, code in answer.items() if name.endswith("error_code")]
+        return own + error_codes([value for value in answer.values() if not isinstance(value, int)])
+    return [code for one in answer for code in error_codes(one)] if isinstance(answer, list | tuple) else []
 
 
 def shown(field: Any) -> Any:

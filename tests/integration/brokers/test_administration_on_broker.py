@@ -14,7 +14,7 @@ from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata, producer
 from tests.integration.brokers import administration
-from tests.integration.brokers.administration import Most
+from tests.integration.brokers.administration import Most, error_codes
 from tests.integration.brokers.transacting import Transacting, transactions
 
 pytestmark = pytest.mark.broker
@@ -43,13 +43,6 @@ def answers(sequence: Any, bootstrap: str, topic: str, most: Most) -> list[tuple
     create_topic(bootstrap, topic, 2)
     with Connection(bootstrap) as connection:
         return [*sequence(connection.call, topic, most)]
-
-
-def error_codes(answer: Any) -> list[int]:
-    if isinstance(answer, dict):
-        own = [code for name, code in answer.items() if name.endswith("error_code")]
-        return own + error_codes([value for value in answer.values() if not isinstance(value, int)])
-    return [code for one in answer for code in error_codes(one)] if isinstance(answer, list | tuple) else []
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES, ids=lambda sequence: sequence.__name__)

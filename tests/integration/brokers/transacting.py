@@ -7,6 +7,7 @@ from typing import Any
 from rebalance_check.integration.wire.kafka_python import MemoryRecords, consumer, metadata, producer
 from tests.integration.brokers.administration import (
     ABSENT,
+    LOADING,
     NOW,
     PATIENCE,
     RETRIABLE,
@@ -14,6 +15,7 @@ from tests.integration.brokers.administration import (
     Call,
     Most,
     batch,
+    error_codes,
     listed,
     produce,
     shown,
@@ -39,6 +41,15 @@ class Transacting:
             time.sleep(0.05)
         return answer
 
+    def _loaded(self, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Ask again while the coordinator of the transactional id loads, which it may do when the first asks for it."""
+        for _ in range(PATIENCE):
+            answer = ask()
+            if LOADING.isdisjoint(error_codes(answer)):
+                break
+            time.sleep(0.05)
+        return answer
+
     def begin(self, *, name: str | None = "", timeout_ms: int = 60_000, named: tuple[int, int] = (-1, -1),
               version: int = 4) -> Any:  # fmt: skip
         request = producer.InitProducerIdRequest(
@@ -60,14 +71,14 @@ class Transacting:
             v3_and_below_transactional_id=name or self.name, v3_and_below_producer_id=self.id + of,
             v3_and_below_producer_epoch=self.epoch + epoch, v3_and_below_topics=topics,
         )  # fmt: skip
-        return shown(self.call(request, version).to_dict())
+        return shown(self._loaded(lambda: self.call(request, version).to_dict()))
 
     def add_group(self, *, name: str = "", of: int = 0, epoch: int = 0, version: int = 3) -> Any:
         request = producer.AddOffsetsToTxnRequest(
             transactional_id=name or self.name, producer_id=self.id + of, producer_epoch=self.epoch + epoch,
             group_id=self.group,
         )  # fmt: skip
-        return self.call(request, version).error_code
+        return self._patiently(lambda: self.call(request, version)).error_code
 
     def end(self, is_committed: bool, *, name: str = "", of: int = 0, epoch: int = 0, version: int = 3) -> Any:
         request = producer.EndTxnRequest(
