@@ -6,137 +6,24 @@ for simulators and state machines that want to know at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
 from rebalance_check.properties.history import Scanned, scan_history
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory, listeners
+from rebalance_check.properties.kinds import NOT_FOUND, Invariant
 from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
 from rebalance_check.properties.numbering import Numbering
-from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated, worst
+from rebalance_check.properties.panel import Panel
+from rebalance_check.properties.verdict import Undecided, Verdict, worst
 
-NOT_ENDED: Final = (
-    "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
-)
 EMPTY: Final = "the history holds no event: check that it is the right file and that recording was switched on"
-NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record what happens"
-OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
-"""The events of the run itself. They say nothing about a group, so they alone put no claim to the test."""
 NAMED_LINES: Final = 10
 """So many lines that cannot be read are named; the others are counted."""
-
-
-@dataclass(slots=True)
-class _Hearing:
-    """Who takes the events of one type, memories first, and how many there were."""
-
-    handlers: tuple[Handler, ...] = ()
-    count: int = 0
-
-
-@dataclass(slots=True)
-class _Panel:
-    """The folds that judge one group, and what silenced some of them."""
-
-    invariants: Sequence[Invariant]
-    folds: dict[str, Fold] = field(default_factory=dict)
-    memories: Memories = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
-    hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
-    broken: str = ""
-    unread: str = ""
-    certain: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        for invariant in self.invariants:
-            try:
-                self.folds[invariant.name] = invariant.start(self.memories)
-            except Exception as fault:  # a checker's fault is a verdict, not a crash
-                self.faults[invariant.name] = _blame(fault)
-        self._index()
-
-    def _index(self) -> None:
-        """Who hears what: memories before the folds that look at them."""
-        folds = [fold for name, fold in self.folds.items() if name not in self.faults]
-        used = {id(memory) for fold in folds for memory in fold.memories}
-        memories = [memory for memory in self.memories.values() if id(memory) in used]
-        hearing = listeners((*memories, *folds))
-        for event_type in self.hearings.keys() | hearing.keys():
-            self._hearing(event_type).handlers = hearing.get(event_type, ())
-
-    def _hearing(self, event_type: type[Event]) -> _Hearing:
-        return self.hearings.setdefault(event_type, _Hearing())
-
-    def observe(self, event: Event) -> None:
-        kind = type(event)
-        hearing = self.hearings.get(kind) or self._hearing(kind)
-        hearing.count += 1
-        for handler in hearing.handlers:
-            try:
-                handler(event)
-            except Exception as fault:  # a checker's fault is a verdict, not a crash
-                self._silence(handler, event, fault)
-
-    def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
-        for name, fold in self.folds.items():
-            hearing: tuple[Fold | Memory, ...] = (fold, *fold.memories)
-            if name not in self.faults and any(handler in one.handlers.values() for one in hearing):
-                self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
-        self._index()
-
-    def found_at(self, invariant: Invariant) -> int:
-        """The number of the first violation of this claim, by which those of several groups are put in order."""
-        fold = self.folds.get(invariant.name)
-        return NOT_FOUND if fold is None else fold.found_at
-
-    def miss(self, fault: str) -> None:
-        """An event of this group may be missing from here on; what is violated so far stands."""
-        if not self.unread:
-            said = self.verdicts(ended=False)
-            self.certain = frozenset(i.name for i, verdict in said.items() if isinstance(verdict, Violated))
-            self.unread = fault
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nothing was observed of the group but the events of the run."""
-        return not any(hearing.count for kind, hearing in self.hearings.items() if kind not in OF_THE_RUN)
-
-    def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
-        """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
-        counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
-        return {invariant: self._verdict(invariant, ended, counts) for invariant in self.invariants}
-
-    def _verdict(self, invariant: Invariant, ended: bool, counts: Mapping[type[Event], int]) -> Verdict:
-        fault, fold = self.faults.get(invariant.name, ""), self.folds.get(invariant.name)
-        if fold is None:
-            return Undecided(fault)
-        try:
-            verdict = fold.verdict()
-        except Exception as found:  # a checker's fault is a verdict, not a crash
-            return Undecided(fault or _blame(found))
-        if isinstance(verdict, Violated):
-            return verdict if not self.unread or invariant.name in self.certain else _uncertain(self.unread, verdict)
-        if self.unread:
-            return Undecided(self.unread)
-        if fault:
-            return Undecided(fault)
-        if self.broken:
-            return Undecided(self.broken)
-        if not isinstance(verdict, Held):
-            return verdict
-        if self.is_quiet:
-            return Untested(NOTHING_BETWEEN)
-        if invariant.needs_end and not ended:
-            lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
-            return Untested(lacking) if lacking else Undecided(NOT_ENDED)
-        lacking = fold.lacks(counts)
-        return Untested(lacking) if lacking else Held(fold.checked(counts))
 
 
 class Judge:
@@ -148,7 +35,7 @@ class Judge:
     def __init__(self, invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False) -> None:
         self.invariants = tuple(CATALOGUE if invariants is None else invariants)
         self.require_tested = require_tested
-        self._panels: dict[str, _Panel] = {}
+        self._panels: dict[str, Panel] = {}
         self._numbering = Numbering()
         self._run: list[Event] = []
         self._broken = ""
@@ -197,6 +84,12 @@ class Judge:
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first
+        verdicts = panels[0].verdicts(self._ended) if len(panels) == 1 else self._of_all(panels)
+        unread = tuple(self._unread)
+        return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
+
+    def _of_all(self, panels: Sequence[Panel]) -> dict[Invariant, Verdict]:
+        """The verdicts over several groups, or over none."""
         says = [(panel, panel.verdicts(self._ended)) for panel in panels]
         verdicts: dict[Invariant, Verdict] = {}
         for invariant in self.invariants:
@@ -205,11 +98,10 @@ class Judge:
             verdicts[invariant] = (
                 worst([verdict for verdict, _ in said]) if self._events else Undecided(self._missed or EMPTY)
             )
-        unread = tuple(self._unread)
-        return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
+        return verdicts
 
-    def _open(self, group: str) -> _Panel:
-        panel = self._panels[group] = _Panel(self.invariants, broken=self._broken, unread=self._missed)
+    def _open(self, group: str) -> Panel:
+        panel = self._panels[group] = Panel(self.invariants, broken=self._broken, unread=self._missed)
         for event in self._run:
             panel.observe(event)
         return panel
@@ -243,15 +135,6 @@ class Judge:
         self._broken = self._broken or reason
         for panel in self._panels.values():
             panel.broken = panel.broken or reason
-
-
-def _is_unframed(fold: Fold, counts: Mapping[type[Event], int]) -> bool:
-    """Whether the claim is about what a run reports of itself alone, and the history is a recording without a run."""
-    return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
-
-
-def _uncertain(fault: str, seen: Violated) -> Undecided:
-    return Undecided(f"{fault}; without that line the claim looks violated ({seen.counterexample.headline})")
 
 
 def judge(
@@ -303,7 +186,3 @@ def judge_scanned(
     if not judgement.events and judgement.unread and not judgement.unread[0].is_cut:
         raise MalformedHistory(judgement.unread[0].fault)
     return judgement
-
-
-def _blame(fault: Exception) -> str:
-    return f"the checker itself failed ({type(fault).__name__}: {fault}); please report it with this history"

@@ -30,7 +30,7 @@ NOT_FOUND: Final = -1
 
 
 Counts: TypeAlias = Mapping[type[Event], int]
-"""How many events of each type a history holds."""
+"""How many events of each type a history holds, without the types that it does not hold."""
 
 Way: TypeAlias = tuple[frozenset[type[Event]], ...]
 """What a history must hold so that a claim can break: one event at least of each set."""
@@ -99,6 +99,7 @@ class Fold:
         self.found_at = NOT_FOUND
         self._found: Counterexample | None = None
         self._doubt = ""
+        self._needed: Way | None = None
 
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
@@ -139,12 +140,18 @@ class Fold:
     @property
     def ways(self) -> tuple[Way, ...]:
         """The ways in which a history can put the claim to the test; one of them is enough."""
-        return ((self.breaking, *map(frozenset, self.needs)),)
+        return (self._way(),)
+
+    def _way(self) -> Way:
+        """What a history must hold, worked out when it is asked for first: folds may add to ``needs`` until then."""
+        if self._needed is None:
+            self._needed = (frozenset(self.handlers) - self.bookkeeping, *map(frozenset, self.needs))
+        return self._needed
 
     @property
     def breaking(self) -> frozenset[type[Event]]:
         """The types of the events at which the claim can break."""
-        return frozenset(self.handlers) - self.bookkeeping
+        return self._way()[0]
 
     def checked(self, counts: Counts) -> int:
         """How often the claim was put to the test in a history with so many events of each type."""
@@ -152,9 +159,8 @@ class Fold:
 
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""
-        (way,) = self.ways
-        for needed in way:
-            if not any(counts.get(kind) for kind in needed):
+        for needed in self._way():
+            if needed.isdisjoint(counts):
                 return f"the history holds no {one_of(needed)}"
         if self.checked(counts):
             return ""

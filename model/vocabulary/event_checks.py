@@ -6,12 +6,12 @@ line checks types by itself and does not come by here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from enum import Enum
-from functools import wraps
+from functools import partial
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from rebalance_check.model.vocabulary.event_base import Event
 
@@ -30,21 +30,42 @@ E = TypeVar("E", bound=Event)
 
 
 def check_when_made(event_type: type[E]) -> None:
-    """Have each event of this type that Python code makes refuse fields of a wrong type, with `MalformedEvent`."""
+    """Have each event of this type that Python code makes refuse fields of a wrong type, with `MalformedEvent`.
+
+    The ``__init__`` that dataclasses make of a frozen class passes by its ``__setattr__`` with a call by name for each
+    field. The one that is compiled here writes into the slots, in a third of the time.
+    """
     hints = get_type_hints(event_type)
     types = {f.name: hints[f.name] for f in fields(event_type)}
-    checks = {name: fits_of(hint) for name, hint in types.items()}
-    usual = {name: _usual_class(hint) for name, hint in types.items()}
-    unchecked = event_type.__init__
+    defaults = {f.name: f.default for f in fields(event_type) if f.default is not MISSING}
+    space: dict[str, Any] = {"refuse": partial(_refuse, event_type, types), "class_of": type}
+    for name, hint in types.items():
+        space[f"usual_{name}"], space[f"fits_{name}"] = _usual_class(hint), fits_of(hint)
+        space[f"set_{name}"] = getattr(event_type, name).__set__
+        space[f"default_{name}"] = defaults.get(name)
+    file = f"<__init__ of {event_type.__name__}>"
+    exec(compile(_making_source(types, defaults), file, "exec"), space)
+    making, unchecked = space["__init__"], event_type.__init__
+    making.__annotations__ = unchecked.__annotations__
+    making.__qualname__, making.__module__ = unchecked.__qualname__, unchecked.__module__
+    type.__setattr__(event_type, "__init__", making)
 
-    @wraps(unchecked)
-    def checked(self: E, /, **given: Any) -> None:
-        unchecked(self, **given)
-        for name, value in given.items():
-            if type(value) is not usual[name] and not checks[name](value):
-                raise MalformedEvent(explain_wrong(event_type, name, types[name], value))
 
-    type.__setattr__(event_type, "__init__", checked)
+def _making_source(types: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """An ``__init__`` that looks at the type of each field, and then writes all of them into their slots."""
+    required = [name for name in types if name not in defaults]
+    given = ", ".join([*required, *(f"{name}=default_{name}" for name in defaults)])
+    lines = [f"def __init__(self, *, {given}):"]
+    for name in types:
+        wrong = f"class_of({name}) is not usual_{name} and not fits_{name}({name})"
+        unless = f"{name} is not default_{name} and " if name in defaults else ""
+        lines.append(f"    if {unless}{wrong}: refuse({name!r}, {name})")
+    lines += [f"    set_{name}(self, {name})" for name in types]
+    return "\n".join(lines)
+
+
+def _refuse(event_type: type[Event], types: Mapping[str, Any], name: str, value: object) -> NoReturn:
+    raise MalformedEvent(explain_wrong(event_type, name, types[name], value))
 
 
 def explain_wrong(event_type: type[Event], name: str, hint: Any, value: Any) -> str:

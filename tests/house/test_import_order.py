@@ -89,6 +89,8 @@ FLOORS = (
     ("properties.invariants", "properties.status", "properties.config_store", "properties.wire"),
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
+    ("properties.listening",),
+    ("properties.panel",),
     ("properties.judge",),
     ("properties.causality", "properties.files", "properties.incarnations"),
     ("properties.merging", "properties.file_runs"),

@@ -22,8 +22,9 @@ from rebalance_check.properties.catalogue import CATALOGUE, choose, select
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims
 from rebalance_check.properties.history import write_history
 from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
-from rebalance_check.properties.judge import EMPTY, NOTHING_BETWEEN, judge
+from rebalance_check.properties.judge import EMPTY, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.panel import NOTHING_BETWEEN
 from rebalance_check.properties.verdict import (
     Held,
     Outcome,

@@ -1,0 +1,168 @@
+"""The folds that judge one group: who takes an event, and what each claim's verdict is in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
+from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.listening import listening
+from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
+
+NOT_ENDED: Final = (
+    "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
+)
+NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record what happens"
+OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
+"""The events of the run itself. They say nothing about a group, so they alone put no claim to the test."""
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """Who takes the events of one type, memories first, and how many there were."""
+
+    handlers: tuple[Handler, ...]
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What a history held when its verdicts were asked for: the number of events of each type, and how it ended."""
+
+    counts: Mapping[type[Event], int]
+    is_quiet: bool
+    is_ended: bool
+
+
+@dataclass(slots=True)
+class Panel:
+    """The folds that judge one group, and what silenced some of them.
+
+    ``broken`` and ``unread`` say why nothing, or no violation, can be concluded from here on; empty where it can.
+    """
+
+    invariants: tuple[Invariant, ...]
+    broken: str = ""
+    unread: str = ""
+    folds: dict[str, Fold] = field(default_factory=dict)
+    memories: Memories = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+    hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
+    certain: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.faults.update({name: _blame(fault) for name, fault in listening(self.invariants).faults.items()})
+
+    def _begin(self, event_type: type[Event]) -> _Hearing:
+        """The first event of its type: those that have waited for it are started."""
+        for invariant in listening(self.invariants).waiting.get(event_type, ()):
+            if invariant.name not in self.folds and invariant.name not in self.faults:
+                self._start(invariant)
+        hearing = self.hearings[event_type] = _Hearing(tuple(self._handlers(event_type)))
+        return hearing
+
+    def _start(self, invariant: Invariant) -> None:
+        try:
+            self.folds[invariant.name] = invariant.start(self.memories)
+        except Exception as fault:  # a checker's fault is a verdict, not a crash
+            self.faults[invariant.name] = _blame(fault)
+
+    def _handlers(self, event_type: type[Event]) -> Iterator[Handler]:
+        """Who takes such an event: memories before the folds that look at them."""
+        known = listening(self.invariants)
+        folds = [self.folds[name] for name in known.takers.get(event_type, ()) if name not in self.faults]
+        memories = [self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)]
+        yield from (memory.handlers[event_type] for memory in memories)
+        yield from (fold.handlers[event_type] for fold in folds)
+
+    def _is_used(self, kind: type[Memory]) -> bool:
+        """Whether a fold looks at the memory; one that only faulty folds share takes no event."""
+        if not self.faults:
+            return True
+        memory = self.memories.get(kind)
+        return any(memory in fold.memories for name, fold in self.folds.items() if name not in self.faults)
+
+    def observe(self, event: Event) -> None:
+        """Hand the event to all that take it."""
+        kind = type(event)
+        hearing = self.hearings.get(kind) or self._begin(kind)
+        hearing.count += 1
+        for handler in hearing.handlers:
+            try:
+                handler(event)
+            except Exception as fault:  # a checker's fault is a verdict, not a crash
+                self._silence(handler, event, fault)
+
+    def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
+        for name, fold in self.folds.items():
+            hearing: tuple[Fold | Memory, ...] = (fold, *fold.memories)
+            if name not in self.faults and any(handler in one.handlers.values() for one in hearing):
+                self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
+        for event_type, held in self.hearings.items():
+            held.handlers = tuple(self._handlers(event_type))
+
+    def found_at(self, invariant: Invariant) -> int:
+        """The number of the first violation of this claim, by which those of several groups are put in order."""
+        fold = self.folds.get(invariant.name)
+        return NOT_FOUND if fold is None else fold.found_at
+
+    def miss(self, fault: str) -> None:
+        """An event of this group may be missing from here on; what is violated so far stands."""
+        if not self.unread:
+            said = self.verdicts(ended=False)
+            self.certain = frozenset(i.name for i, verdict in said.items() if isinstance(verdict, Violated))
+            self.unread = fault
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing was observed of the group but the events of the run."""
+        return self.hearings.keys() <= OF_THE_RUN
+
+    def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
+        """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
+        counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
+        counted = _Counted(counts, self.is_quiet, ended)
+        return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
+
+    def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
+        fault = self.faults.get(invariant.name, "")
+        fold = self.folds.get(invariant.name) or listening(self.invariants).prototypes.get(invariant.name)
+        if fold is None:
+            return Undecided(fault)
+        try:
+            verdict = fold.verdict()
+        except Exception as found:  # a checker's fault is a verdict, not a crash
+            return Undecided(fault or _blame(found))
+        if isinstance(verdict, Violated):
+            return verdict if not self.unread or invariant.name in self.certain else _uncertain(self.unread, verdict)
+        doubt = self.unread or fault or self.broken
+        if doubt:
+            return Undecided(doubt)
+        return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
+
+
+def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
+    """What a claim that held is worth: how often the history could have broken it."""
+    counts = counted.counts
+    if counted.is_quiet:
+        return Untested(NOTHING_BETWEEN)
+    if invariant.needs_end and not counted.is_ended:
+        lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
+        return Untested(lacking) if lacking else Undecided(NOT_ENDED)
+    lacking = fold.lacks(counts)
+    return Untested(lacking) if lacking else Held(fold.checked(counts))
+
+
+def _is_unframed(fold: Fold, counts: Mapping[type[Event], int]) -> bool:
+    """Whether the claim is about what a run reports of itself alone, and the history is a recording without a run."""
+    return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
+
+
+def _uncertain(fault: str, seen: Violated) -> Undecided:
+    return Undecided(f"{fault}; without that line the claim looks violated ({seen.counterexample.headline})")
+
+
+def _blame(fault: Exception) -> str:
+    return f"the checker itself failed ({type(fault).__name__}: {fault}); please report it with this history"
