@@ -8,7 +8,7 @@ listens to; it never raises to report a violation. If it does raise, the fault i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
@@ -109,10 +109,13 @@ class Fold:
         known = list(dict.fromkeys(event for _, event in reasons if event is not None))
         self.violated(headline, [Because(text, event) for text, event in reasons], known)
 
-    def violated(self, headline: str, because: list[Because], events: list[Event]) -> None:
+    def violated(
+        self, headline: str, because: list[Because], events: list[Event], repeats: Sequence[Event] = ()
+    ) -> None:
         """Note that the claim broke; the first time becomes the counterexample, all are counted.
 
-        ``because`` ends on the contradiction; ``events`` are those concerned, the last one being where it broke.
+        ``because`` ends on the contradiction; ``events`` are those concerned, the last one being where it broke;
+        ``repeats`` are those among them that stand for what repeats until the end.
         """
         self.count += 1
         if self._found is None:
@@ -123,6 +126,7 @@ class Fold:
                 claim=self.invariant.claim,
                 because=tuple(because),
                 events=tuple(events),
+                repeats=tuple(repeats),
                 group=events[-1].group,
             )
 

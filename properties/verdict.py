@@ -79,7 +79,8 @@ class Counterexample:
 
     ``invariant`` is the claim's name, ``headline`` what went wrong in one short line (who, what, when), ``because`` the
     reasons ending on the contradiction, ``events`` the events concerned in the order of observation, the last one
-    being where the claim broke. ``group`` is the group they belong to.
+    being where the claim broke. ``group`` is the group they belong to. ``repeats`` are those of ``events`` that stand
+    for a loop: one turn of what repeats until the run ends.
     """
 
     invariant: str
@@ -88,6 +89,7 @@ class Counterexample:
     because: tuple[Because, ...]
     events: tuple[Event, ...]
     group: str = ""
+    repeats: tuple[Event, ...] = ()
 
     def __str__(self) -> str:
         """First line: name and headline; then the claim and one line per reason."""

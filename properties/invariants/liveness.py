@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import RunEnded
-from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.kinds import Fold, Invariant, Kind, Memories
+from rebalance_check.properties.standstill.explain import Standstill
+from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.coordinator import Incarnations
 
 
 class RebalanceCompletesViolated(Violation):
@@ -17,18 +20,32 @@ class RebalanceCompletesViolated(Violation):
 
 
 class _Completes(Fold):
+    """Takes the end of the run; what came before it, the memories keep."""
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RunEnded: self.on_ended})
 
+    def share(self, memories: Memories) -> None:
+        """The last events, and the group as its coordinator has it."""
+        self.tail = Tail.among(memories)
+        self.incarnations = Incarnations.among(memories)
+        self.memories = (self.tail, self.incarnations)
+
     def on_ended(self, event: RunEnded) -> None:
-        """The run names what has not converged."""
-        if event.pending:
-            first, *others = event.pending
-            more = f" and {len(others)} more" if others else ""
-            reasons = [
-                Because(f"when the run ended at {STEP}, this was pending: {why}.", event) for why in event.pending
-            ]
-            self.violated(f"{first}{more}", reasons, [event])
+        """The run names what has not converged; its last events say why."""
+        if not event.pending:
+            return
+        first, *others = event.pending
+        more = f" and {len(others)} more" if others else ""
+        standstill = Standstill(event, list(self.tail.events), self.incarnations.latest, self.tail.is_punctual)
+        loops = standstill.loops
+        reasons = list(standstill.reasons(loops))
+        pending = "; ".join(event.pending)
+        reasons.append(Because(f"when the run ended at {STEP}, this was pending: {pending}.", event))
+        turns = [one for loop in loops for one in loop.turn]
+        concerned = {id(reason.event) for reason in reasons} | {id(one) for one in turns}
+        events = [one for one in standstill.events if id(one) in concerned]
+        self.violated(f"{first}{more}", reasons, events, turns)
 
 
 RebalanceCompletes: Final = Invariant(

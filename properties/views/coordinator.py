@@ -168,6 +168,11 @@ class Incarnations(Memory):
         }
         super().__init__(handlers)
 
+    @property
+    def latest(self) -> Incarnation | None:
+        """The last incarnation that is known, None where the coordinator records nothing."""
+        return self.known[max(self.known)] if self.known else None
+
     def _at(self, event: CoordinatorEvent) -> Incarnation | None:
         incarnation = event.incarnation
         group = self.known.get(incarnation)

@@ -21,7 +21,10 @@ def event_document(event: Event) -> dict[str, Any]:
 
 
 def counterexample_document(found: Counterexample | None) -> dict[str, Any] | None:
-    """A counterexample: the claim, the reasons with their events, the events concerned; None stays None."""
+    """A counterexample: the claim, the reasons with their events, the events concerned; None stays None.
+
+    ``repeats`` has one turn of what repeats until the end, and stands only where something does.
+    """
     if found is None:
         return None
     return {
@@ -34,6 +37,7 @@ def counterexample_document(found: Counterexample | None) -> dict[str, Any] | No
             for reason in found.because
         ],
         "events": [event_document(event) for event in found.events],
+        **({"repeats": [event_document(event) for event in found.repeats]} if found.repeats else {}),
     }
 
 

@@ -90,6 +90,7 @@ def lanes(
     columns = (COORDINATOR, *members_of(events))
     concerned = {key_of(event) for event in counterexample.events} if counterexample else set()
     last = key_of(counterexample.events[-1]) if counterexample else None
+    loop = {key_of(event) for event in counterexample.repeats} if counterexample else set()
     board, places, rows = Board(), Places(), []
     cell_of = dict.fromkeys(columns, NOTHING)
     before = tuple(cell_of.values())
@@ -103,7 +104,7 @@ def lanes(
         cells = tuple(cell_of.values())
         changed = frozenset(i for i, cell in enumerate(cells) if cell != before[i])
         marked = last in keys or (mark_last and number == len(steps))
-        repeats = repeats_after is not None and number > repeats_after
+        repeats = bool(keys & loop) or (repeats_after is not None and number > repeats_after)
         rows.append(Row(number, action, cells, marked, bool(keys & concerned), changed, repeats))
         before = cells
         if last in keys:

@@ -86,6 +86,7 @@ FLOORS = (
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
+    ("properties.standstill",),
     ("properties.invariants", "properties.status", "properties.config_store", "properties.wire"),
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),

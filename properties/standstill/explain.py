@@ -1,0 +1,74 @@
+"""The reasons why a run came to no rest, put together from its last events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rebalance_check.model.vocabulary.events import Event, RunEnded, TopicsDescribed
+from rebalance_check.properties.standstill.exchanges import why_member_waits
+from rebalance_check.properties.standstill.groups import why_group_waits
+from rebalance_check.properties.standstill.loops import Loop, loop_of_group, loop_of_member
+from rebalance_check.properties.standstill.members import LastOfMember, last_of_members
+from rebalance_check.properties.standstill.owners import things_of, why_owned_wrongly
+from rebalance_check.properties.verdict import Because
+from rebalance_check.properties.views.coordinator import Incarnation
+
+_WORD = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """What is known of a run that came to no rest when it ended.
+
+    ``events`` are its last ones, ``group`` the group at its coordinator (None where that records nothing),
+    ``is_punctual`` says that all sources have one clock.
+    """
+
+    ended: RunEnded
+    events: Sequence[Event]
+    group: Incarnation | None
+    is_punctual: bool
+    members: Mapping[str, LastOfMember] = field(init=False)
+    words: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", last_of_members(self.events))
+        object.__setattr__(self, "words", frozenset(_WORD.findall(" ".join(self.ended.pending))))
+
+    @property
+    def stuck(self) -> list[LastOfMember]:
+        """The members that the end of the run names, or all that run where it names none of them."""
+        named = [member for member in self.members.values() if member.name in self.words]
+        return named or [member for member in self.members.values() if member.is_running]
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops that members are in; that of the group only where no member is in one."""
+        found = [loop for member in self.members.values() if (loop := loop_of_member(member, self.events))]
+        of_group = None if found else loop_of_group(self.events)
+        return [of_group] if of_group else found
+
+    @property
+    def unowned(self) -> list[str]:
+        """The partitions, connectors and tasks that the end of the run names."""
+        known: set[str] = set()
+        for event in self.events:
+            known.update(event.partitions if isinstance(event, TopicsDescribed) else things_of(event))
+        return sorted(known & self.words)
+
+    def reasons(self, loops: Iterable[Loop]) -> Iterator[Because]:
+        """Why the run came to no rest: loops, what each stuck member waits for, the group, what nobody owns."""
+        looping = set()
+        end_ms = self.ended.time_ms if self.is_punctual else None
+        for loop in loops:
+            looping.add(loop.who)
+            yield Because(loop.sentence, loop.since)
+        for member in self.stuck:
+            if member.name not in looping:
+                yield from why_member_waits(member, self.events, end_ms)
+        if self.group is not None:
+            yield from why_group_waits(self.group, self.members)
+        if self.unowned:
+            yield from why_owned_wrongly(self.unowned, self.events)

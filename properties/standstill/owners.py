@@ -1,0 +1,150 @@
+"""Who has a partition, connector or task, or had it last, and what became of the last assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    ConnectAssignmentComputed,
+    ConnectorStarted,
+    ConnectorStopped,
+    Event,
+    GenerationEvent,
+    GenerationStarted,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberRemoved,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    TaskStarted,
+    TaskStopped,
+)
+from rebalance_check.properties.verdict import STEP, Because
+
+_GAINED: Final = (PartitionsAssigned, AssignmentCompleted, ConnectorStarted, TaskStarted)
+_GIVEN_UP: Final = (PartitionsRevoked, PartitionsLost, ConnectorStopped, TaskStopped)
+_ENDED: Final = (MemberCrashed, MemberLeft, MemberStarted)
+Computed: TypeAlias = AssignmentComputed | ConnectAssignmentComputed
+
+
+def things_of(event: Event) -> tuple[str, ...]:
+    """The partitions, connectors or tasks that a member comes to hold or gives up with this event."""
+    match event:
+        case PartitionsAssigned() | PartitionsRevoked() | PartitionsLost():
+            return event.partitions
+        case AssignmentCompleted():
+            return event.owned
+        case ConnectorStarted() | ConnectorStopped():
+            return (event.connector,)
+        case TaskStarted() | TaskStopped():
+            return (event.task,)
+        case _:
+            return ()
+
+
+class Owners:
+    """Who holds each of ``things`` since which event, and with which event the last holder gave it up."""
+
+    def __init__(self, things: Collection[str], events: Iterable[Event]) -> None:
+        self.holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
+        self.given_up: dict[str, Event] = {}
+        for event in events:
+            if isinstance(event, MemberEvent):
+                self._take(event)
+
+    def _take(self, event: MemberEvent) -> None:
+        if isinstance(event, _GAINED):
+            for thing in self.holders.keys() & set(things_of(event)):
+                self.holders[thing].setdefault(event.member, event)
+        elif isinstance(event, _GIVEN_UP):
+            self._give_up(event, things_of(event))
+        elif isinstance(event, _ENDED):
+            self._give_up(event, tuple(self.holders))
+
+    def _give_up(self, event: MemberEvent, things: Iterable[str]) -> None:
+        for thing in things:
+            if self.holders.get(thing, {}).pop(event.member, None) is not None:
+                self.given_up[thing] = event
+
+
+def why_owned_wrongly(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
+    """Who has each of ``things``, or had it last, and what the last assignment made of them."""
+    owners = Owners(things, events)
+    for event, names in _by_event((thing, at) for thing in things for at in owners.holders[thing].values()):
+        yield Because(f"{_member(event)} has had {names} since {STEP}{_generation(event)}.", event)
+    for event, names in _by_event((thing, at) for thing, at in owners.given_up.items() if not owners.holders[thing]):
+        yield Because(f"{_end_of_ownership(event, names)}, and no member has had {names} since.", event)
+    yield from _last_assignment(things, events)
+
+
+def _by_event(pairs: Iterable[tuple[str, Event]]) -> Iterator[tuple[Event, str]]:
+    """Each event once, with all its things as a text."""
+    found: dict[int, tuple[Event, list[str]]] = {}
+    for thing, event in pairs:
+        found.setdefault(id(event), (event, []))[1].append(thing)
+    return ((event, ", ".join(sorted(names))) for event, names in found.values())
+
+
+def _end_of_ownership(event: Event, names: str) -> str:
+    match event:
+        case PartitionsLost():
+            return f"{event.member} loses {names} at {STEP}"
+        case MemberCrashed():
+            return f"{event.member}, which has {names}, dies at {STEP}"
+        case MemberLeft() | MemberStarted():
+            return f"{event.member}, which has {names}, ends at {STEP}"
+        case _:
+            return f"{_member(event)} gives up {names} at {STEP}"
+
+
+def _member(event: Event) -> str:
+    return event.member if isinstance(event, MemberEvent) else event.source
+
+
+def _generation(event: Event) -> str:
+    return f", in generation {event.generation}" if isinstance(event, GenerationEvent) else ""
+
+
+def _last_assignment(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
+    """Who should have got ``things``, and what became of those members; whether a generation began after it."""
+    at = next((at for at in range(len(events) - 1, -1, -1) if isinstance(events[at], Computed)), None)
+    if at is not None:
+        computed = events[at]
+        assert isinstance(computed, Computed)
+        yield Because(_in_words(computed, things), computed)
+        for member_id in sorted({who for who, share in _shares(computed) if set(share) & set(things)}):
+            yield from _fate(member_id, computed, events, at)
+    started = next((event for event in reversed(events) if isinstance(event, GenerationStarted)), None)
+    if started is not None:
+        yield Because(f"no generation begins after {started.generation}, which began at {STEP}.", started)
+
+
+def _shares(computed: Computed) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return computed.assignments if isinstance(computed, AssignmentComputed) else computed.assigned
+
+
+def _in_words(computed: Computed, things: Sequence[str]) -> str:
+    given = [f"{thing} to {who}" for who, share in _shares(computed) for thing in share if thing in things]
+    says = ", ".join(given) if given else f"{', '.join(things)} to nobody"
+    leader = f"computed by {computed.member} for generation {computed.generation} at {STEP}"
+    return f"the last assignment, {leader}, gives {says}."
+
+
+def _fate(member_id: str, computed: Computed, events: Sequence[Event], at: int) -> Iterator[Because]:
+    """What became of a member that the assignment gave something: it was removed, or it never took it over."""
+    after = events[at:]
+    removed = next((e for e in after if isinstance(e, MemberRemoved) and e.member_id == member_id), None)
+    if removed is not None:
+        yield Because(f"the coordinator removes {member_id} at {STEP}: {removed.reason}.", removed)
+        return
+    own = [e for e in events if isinstance(e, GenerationEvent) and e.member_id == member_id]
+    takes = any(isinstance(e, _GAINED) and e.generation >= computed.generation for e in own)
+    if own and not takes:
+        name = own[-1].member
+        yield Because(f"{name} ({member_id}) takes no assignment over after {STEP}.", own[-1])
