@@ -9,6 +9,7 @@ from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._rows_option import chosen_rows
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
 from rebalance_check.report.documents import counterexample_document
@@ -39,7 +40,7 @@ def judge_folder(
     found: list[dict[str, Any]] = []
     for run in result.counterexamples:
         replay = suggested("judge", paths[0], "--invariant", run.counterexample.invariant)
-        text, _, _ = explained(run.history, run.counterexample, replay)
+        text, _, _ = explained(run.history, run.counterexample, replay, context=chosen_rows())
         shown.append((text, replay))
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
     ci.write(console, "judge", lambda: campaign_results(str(paths[0]), result, shown), result.exit_code)

@@ -26,6 +26,7 @@ from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJE
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
 from rebalance_check.commands._fuzz_own import subject_option
 from rebalance_check.commands._minutes import Minutes
+from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.options import (
@@ -114,6 +115,7 @@ from rebalance_check.report.terminal import visible
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @html_option("Write a page with every run, and the first ones with their lanes and steps.")
+@rows_option
 @ci_options(sarif=True)
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
@@ -237,7 +239,7 @@ def explain_run(
         small = shrink(seed, options, select([name])[0], simulate=simulate)
         history, found, replay = small.history, small.counterexample, small.replay
     replay = f"{replay} {replayed}".rstrip()
-    text, _, _ = explained(history, found, replay)
+    text, _, _ = explained(history, found, replay, context=chosen_rows())
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 
 
@@ -254,7 +256,7 @@ def explain_scenario(
     if broken is not None:
         history, found, lines = broken.history, broken.counterexample, list(broken.lines)
     replay = scenario_command(seed, options)
-    text, _, _ = explained(history, found, replay)
+    text, _, _ = explained(history, found, replay, context=chosen_rows())
     scenario = "\n".join(f"  {line}" for line in lines)
     document = {"seed": seed, "replay": replay, "events": len(history), "scenario": lines}
     return f"{text}\n\nscenario\n{scenario}", document | (counterexample_document(found) or {})

@@ -12,6 +12,7 @@ from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
 from rebalance_check.commands._judged import Judged, Refused
+from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
@@ -39,6 +40,7 @@ from rebalance_check.report.terminal import suggested, visible
     metavar="MS",
     help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
 )
+@rows_option
 @ci_options(sarif=True)
 @json_option
 def command(
@@ -177,7 +179,8 @@ def show_judged(console: Console, one: Judged) -> None:
     if judgement.counterexamples:
         history = one.events()
         for found in judgement.counterexamples:
-            text, _, _ = explained(history, found, suggested("judge", *one.files, "--invariant", found.invariant))
+            again = suggested("judge", *one.files, "--invariant", found.invariant)
+            text, _, _ = explained(history, found, again, context=chosen_rows())
             console.say(f"\n{text}\n")
     show_unread(console, judgement)
     show_undecided(console, judgement)

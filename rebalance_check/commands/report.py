@@ -8,6 +8,7 @@ import click
 
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested
 from rebalance_check.commands._judged import Judged
+from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.commands.judge import show_undecided, show_unread, verdict_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -16,7 +17,8 @@ from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judge import judge_scanned
 from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.report.documents import judgement_document
-from rebalance_check.report.lanes import LaneTable, history_lanes
+from rebalance_check.report.excerpts import history_lanes
+from rebalance_check.report.lanes import LaneTable
 from rebalance_check.report.runs import explained, origin_of_history
 from rebalance_check.report.terminal import suggested, visible
 from rebalance_check.report.text import table_text
@@ -33,6 +35,7 @@ from rebalance_check.report.text import table_text
     help="Show so many steps that change something (0: every step).",
 )
 @html_option("Write a page instead of printing a table.")
+@rows_option
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
     """Show what happened in a recorded HISTORY, step by step, and why a claim broke.
@@ -54,7 +57,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
         console.say(visible(origin_of_history(events, "").run))
         console.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
-            console.say(f"\n{explained(events, found, suggested('judge', history))[0]}")
+            console.say(f"\n{explained(events, found, suggested('judge', history), context=chosen_rows())[0]}")
     show_unread(console, judgement)
     show_undecided(console, judgement)
     show_untested(console, judgement.untested, reasons=judgement.require_tested)

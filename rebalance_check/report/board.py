@@ -51,9 +51,13 @@ def members_of(events: Iterable[Event]) -> tuple[str, ...]:
 
 
 class Board:
-    """The cells as of now; `observe` moves them on. It has the columns `COORDINATOR` and those of `members_of`."""
+    """The cells as of now; `observe` moves them on. It has the columns `COORDINATOR` and those of `members_of`.
 
-    def __init__(self) -> None:
+    ``things`` are the partitions, connectors, tasks and keys that cells show; empty for all.
+    """
+
+    def __init__(self, things: Collection[str] = ()) -> None:
+        self._things = things
         memories: Memories = {}
         self.holdings = Holdings.among(memories)
         self._handlers = listeners(memories.values())
@@ -75,8 +79,8 @@ class Board:
         elif isinstance(event, MemberEvent):
             if type(event) in CONDITIONS:
                 self._condition[event.member] = CONDITIONS[type(event)]
-        elif isinstance(event, StatusEvent):
-            entry = f"{getattr(event, 'status', '') or type(event).__name__} {event.key.removeprefix('status-')}"
+        elif isinstance(event, StatusEvent) and (written := getattr(event, "status", "")):
+            entry = f"{written} {event.key.removeprefix('status-')}"
             self._status.setdefault(event.worker, {})[event.key] = entry
 
     def touched(self, event: Event) -> Collection[str]:
@@ -101,10 +105,15 @@ class Board:
             things = [
                 f"({t})" if assigned is not None and t not in assigned and " " not in t else t
                 for t in sorted(holder.holds)
+                if self._shows(t)
             ]
         condition = self._condition.get(column, "")
-        parts = [*things, *self._status.get(column, {}).values(), self._wire.cell(column), condition]
+        statuses = [entry for key, entry in self._status.get(column, {}).items() if self._shows(key)]
+        parts = [*things, *statuses, self._wire.cell(column), condition]
         return "  ".join(part for part in parts if part) or NOTHING
+
+    def _shows(self, thing: str) -> bool:
+        return not self._things or thing in self._things
 
     def _coordinator_cell(self) -> str:
         status, generation = self._coordinator.get("status", ""), self._coordinator.get("generation", "")

@@ -6,13 +6,12 @@ run can be shown.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.verdict import Counterexample
 from rebalance_check.report.board import COORDINATOR, NOTHING, Board, members_of
-from rebalance_check.report.phrases import phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,16 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class LaneTable:
-    """The steps of a run with a column for the coordinator and one per member; ``steps`` counts all, shown or not."""
+    """The steps of a run with a column for the coordinator and one per member; ``steps`` counts all, shown or not.
+
+    ``left_out`` counts the steps up to the last row that were left out because the argument does not need them.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     steps: int
     places: Places = field(default_factory=Places)
+    left_out: int = 0
 
 
 def lanes(
@@ -78,20 +81,21 @@ def lanes(
     group: str | None = None,
     mark_last: bool = False,
     repeats_after: int | None = None,
+    things: Collection[str] = (),
 ) -> LaneTable:
     """The table of a run given as steps: what happened, and the events it caused.
 
     It ends at the step where the claim broke. Steps that change no cell and concern no reason are folded, and of the
     others the last ``context`` are shown (0: all, none folded). ``group`` leaves out what other groups do;
     ``mark_last`` marks the last step of a run that ends where a claim broke; the steps behind ``repeats_after`` repeat
-    for ever.
+    for ever. ``things`` are the partitions, connectors, tasks and keys that cells show; empty for all.
     """
     events = [event for _, caused in steps for event in caused if group is None or event.group in (group, "")]
     columns = (COORDINATOR, *members_of(events))
     concerned = {key_of(event) for event in counterexample.events} if counterexample else set()
     last = key_of(counterexample.events[-1]) if counterexample else None
     loop = {key_of(event) for event in counterexample.repeats} if counterexample else set()
-    board, places, rows = Board(), Places(), []
+    board, places, rows = Board(things), Places(), []
     cell_of = dict.fromkeys(columns, NOTHING)
     before = tuple(cell_of.values())
     for number, (action, caused) in enumerate(steps, 1):
@@ -110,14 +114,6 @@ def lanes(
         if last in keys:
             break
     return LaneTable(columns, tuple(_folded(rows, context)), len(steps), places)
-
-
-def history_lanes(
-    history: Sequence[Event], counterexample: Counterexample | None = None, *, context: int = 24
-) -> LaneTable:
-    """The table of a history: each event is a step; the group of the counterexample only."""
-    group = counterexample.group if counterexample else None
-    return lanes([(phrase(event), [event]) for event in history], counterexample, context=context, group=group)
 
 
 def _folded(rows: list[Row], context: int) -> list[Row]:

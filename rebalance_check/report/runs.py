@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.verdict import Counterexample
 from rebalance_check.report.board import members_of
-from rebalance_check.report.lanes import LaneTable, history_lanes
+from rebalance_check.report.excerpts import MOST_ROWS, history_lanes
+from rebalance_check.report.lanes import LaneTable
 from rebalance_check.report.text import Origin, counterexample_text
 
 
@@ -23,7 +24,7 @@ def origin_of_history(history: Sequence[Event], replay: str) -> Origin:
 
 
 def explained(
-    history: Sequence[Event], counterexample: Counterexample, replay: str, *, context: int = 24
+    history: Sequence[Event], counterexample: Counterexample, replay: str, *, context: int = MOST_ROWS
 ) -> tuple[str, LaneTable, Origin]:
     """The counterexample as text, and what a page needs to show it."""
     table = history_lanes(history, counterexample, context=context)

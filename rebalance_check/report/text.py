@@ -55,7 +55,13 @@ def table_text(table: LaneTable) -> str:
         lines.append(f"   {'':>{digits}}  (x) = to be given up, not yet revoked")
     if any(row.repeats for row in table.rows):
         lines.append(f"   {'':>{digits}}  ~ = repeats for ever")
+    if table.left_out:
+        lines.append(f"   {'':>{digits}}  {_steps(table.left_out)} left out (replay with --all-rows to see every step)")
     return "\n".join(lines)
+
+
+def _steps(count: int) -> str:
+    return "1 step is" if count == 1 else f"{count} steps are"
 
 
 def visible_table(table: LaneTable) -> LaneTable:

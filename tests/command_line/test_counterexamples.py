@@ -9,7 +9,7 @@ import pytest
 
 from rebalance_check import Event, NoDoubleOwnership, RevokedBeforeReassigned, judge
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.report.lanes import history_lanes
+from rebalance_check.report.excerpts import history_lanes
 from rebalance_check.report.runs import explained
 from rebalance_check.report.text import table_text
 

@@ -93,7 +93,7 @@ FLOORS = (
     ("properties.listening",),
     ("properties.panel",),
     ("properties.judge",),
-    ("properties.causality", "properties.files", "properties.incarnations"),
+    ("properties.argument", "properties.causality", "properties.files", "properties.incarnations"),
     ("properties.merging", "properties.file_runs"),
     # The protocol as it is implemented, without sockets, threads or clocks.
     ("impl.protocol", "impl.runtime"),

@@ -1,0 +1,71 @@
+"""The argument of a counterexample: the events without any one of which the claim would not be seen broken like this.
+
+A judge needs far fewer events for a verdict than a run has. They are found by leaving events out for as long as the
+claim says the same: the same headline, the same reasons from the same events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rebalance_check.model.shrink import ddmin
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
+from rebalance_check.properties.kinds import Invariant, Memories, listeners
+from rebalance_check.properties.verdict import Counterexample, Violated
+
+MOST_HANDLED: Final = 400_000
+"""So many events are judged at most while looking for those that are needed: some two seconds."""
+
+MOST_RUNS: Final = 20_000
+
+
+def argument(history: Sequence[Event], found: Counterexample, invariant: Invariant) -> tuple[Event, ...]:
+    """The events of ``history`` that ``invariant`` needs for ``found``, in their order.
+
+    Of a long history it may be more than are needed: the search ends after `MOST_HANDLED` events. It is empty where
+    the claim does not say ``found`` of the history.
+    """
+    left = MOST_HANDLED
+
+    def still_said(events: tuple[Event, ...]) -> tuple[Event, ...] | None:
+        nonlocal left
+        if left < len(events):
+            return None
+        left -= len(events)
+        return events if _says(invariant, events) == found else None
+
+    needed = still_said(_until(_listened_to(history, found.group, invariant), found))
+    if needed is None:
+        return ()
+    return ddmin(needed, lambda events: events, still_said, MOST_RUNS)
+
+
+def _listened_to(history: Sequence[Event], group: str, invariant: Invariant) -> list[Event]:
+    """The events of the group that the claim, or what it remembers, listens to."""
+    memories: Memories = {}
+    fold = invariant.start(memories)
+    listening = listeners((*memories.values(), fold))
+    return [
+        event
+        for event in history
+        if type(event) in listening and (event.group in {group, ""} or isinstance(event, RunStarted | RunEnded))
+    ]
+
+
+def _until(events: list[Event], found: Counterexample) -> tuple[Event, ...]:
+    """The events up to the one at which the claim broke."""
+    last = found.events[-1]
+    return tuple(events[: 1 + next((i for i, event in enumerate(events) if event == last), len(events))])
+
+
+def _says(invariant: Invariant, events: Sequence[Event]) -> Counterexample | None:
+    """What the claim says of events that were picked out of a history: holes do not matter."""
+    memories: Memories = {}
+    fold = invariant.start(memories)
+    listening = listeners((*memories.values(), fold))
+    for event in events:
+        for handler in listening[type(event)]:
+            handler(event)
+    verdict = fold.verdict()
+    return verdict.counterexample if isinstance(verdict, Violated) else None
