@@ -12,8 +12,12 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-MAX_ACTIONS: Final = 1_000_000
+MAX_ACTIONS: Final = 100_000
 """How much may happen at one millisecond: more means that something schedules itself again without delay."""
+
+
+class EndlessError(RebalanceCheckError):
+    """Something is due again whenever it happens, so that time stands still."""
 
 
 class Timer:
@@ -65,8 +69,8 @@ class VirtualClock:
     def run_until(self, end_ms: int) -> None:
         """Let everything due up to and including ``end_ms`` happen, then stand at ``end_ms``.
 
-        Raises `RebalanceCheckError` when ``end_ms`` lies in the past: this clock does not run backwards; and when more
-        than `MAX_ACTIONS` things happen at one millisecond.
+        Raises `RebalanceCheckError` when ``end_ms`` lies in the past: this clock does not run backwards; and
+        `EndlessError` when more than `MAX_ACTIONS` things happen at one millisecond.
         """
         if end_ms < self.now_ms:
             raise RebalanceCheckError(
@@ -80,7 +84,7 @@ class VirtualClock:
                 done = done + 1 if deadline_ms == self.now_ms else 0
                 self.now_ms = deadline_ms
                 if done > MAX_ACTIONS:
-                    raise RebalanceCheckError(endless(action, deadline_ms))
+                    raise EndlessError(endless(action, deadline_ms))
                 action()
         self.now_ms = end_ms
 

@@ -28,6 +28,7 @@ from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.progress import ProgressGuard
 from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -69,7 +70,7 @@ class Environment:
     def __init__(self, seed: int, plan: FaultPlan, listener: Listener, other: OtherCluster | None = None) -> None:
         self.clock = VirtualClock()
         self.seed = seed
-        self.events = 0
+        self.progress = ProgressGuard(self.clock)
         self._listener = listener
         self._member_ids = 0
         self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
@@ -95,9 +96,14 @@ class Environment:
         """A recorder of this run; ask for each source once, for it numbers the events."""
         return Recorder(group, source, self.clock.now, self._hear)
 
+    @property
+    def events(self) -> int:
+        """How many events there were so far."""
+        return self.progress.events
+
     def _hear(self, event: Event) -> None:
-        self.events += 1
         self._listener(event)
+        self.progress.count(event)
 
     def _new_member_id(self, prefix: str) -> str:
         """``m0-1``, ``m1-2``: unique in the run, and the process can be read from it."""

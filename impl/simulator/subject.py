@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.runtime.clock import EndlessError
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.cluster import OtherCluster
@@ -18,6 +19,7 @@ from rebalance_check.impl.simulator.environment import GROUP_CHURN, Environment,
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
 from rebalance_check.impl.simulator.nodes import LOADING_MS
+from rebalance_check.impl.simulator.progress import SpinError
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.model.vocabulary.actions import (
     CONFIG_CHURN,
@@ -115,6 +117,7 @@ class GroupRun:
         options = replace(options, protocol=drawn_protocol(seed, options))
         plan, settings = draw_plan(seed, options), draw_group_config(seed, options.protocol, options.upgrade_path)
         self._pending: tuple[str, ...] = ()
+        self._spins = False
         self._environment = Environment(seed, plan, listener, other)
         self._environment.harness.emit(
             RunStarted(
@@ -128,7 +131,19 @@ class GroupRun:
         build_members(self._environment, options, settings)
 
     def perform(self, action: Action) -> None:
-        """Do one churn action; raises `RebalanceCheckError` for one that groups do not know."""
+        """Do one churn action; raises `RebalanceCheckError` for one that groups do not know.
+
+        A run in which something spins is over: what spins is pending, and no further action is done.
+        """
+        if self._spins:
+            return
+        self._environment.progress.begin()
+        try:
+            self._do(action)
+        except (SpinError, EndlessError) as endless:
+            self._spins, self._pending = True, (str(endless),)
+
+    def _do(self, action: Action) -> None:
         if action.kind is ActionKind.HEAL:
             self._heal()
             return
@@ -139,6 +154,7 @@ class GroupRun:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
+        self._environment.progress.release()
         self._environment.harness.emit(RunEnded(pending=self._pending, unclaimed=self._environment.unclaimed()))
 
     def _heal(self) -> None:
