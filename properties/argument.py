@@ -24,8 +24,10 @@ def argument(history: Sequence[Event], found: Counterexample, invariant: Invaria
     """The events of ``history`` that ``invariant`` needs for ``found``, in their order.
 
     Of a long history it may be more than are needed: the search ends after `MOST_HANDLED` events. It is empty where
-    the claim does not say ``found`` of the history.
+    the claim does not say ``found`` of the history. One turn stands for what repeats.
     """
+    if found.repeats:  # without any other turn the loop would be seen as often, so each would count as needed
+        return found.events
     left = MOST_HANDLED
 
     def still_said(events: tuple[Event, ...]) -> tuple[Event, ...] | None:

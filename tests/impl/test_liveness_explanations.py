@@ -13,8 +13,11 @@ from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS
 from rebalance_check.impl.simulator.subject import simulate
 from rebalance_check.model.vocabulary.events import Event, RunEnded
+from rebalance_check.properties.argument import argument
+from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Counterexample, Violated
+from rebalance_check.report.runs import explained
 
 STUCK: Final = [
     mutant
@@ -49,3 +52,12 @@ def test_a_report_that_a_run_came_to_no_rest_names_a_stuck_member_or_a_loop(muta
     found = _explained(_first_run_without_rest(mutant))
     assert any(re.search(why, reason.text) for reason in found.because for why in WHY), str(found)
     assert all(reason.event in found.events for reason in found.because)
+
+
+def test_the_table_of_a_loop_shows_one_turn_of_it() -> None:
+    mutant = IMPL_MUTANTS["unknown-member-keeps-id"]
+    history = _first_run_without_rest(mutant)
+    found = _explained(history)
+    text, _, _ = explained(history, found, "replay")
+    assert len(found.repeats) == len([line for line in text.splitlines() if line.startswith(" ~ ")]) == 2
+    assert argument(history, found, RebalanceCompletes) == found.events
