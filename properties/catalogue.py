@@ -31,6 +31,7 @@ from rebalance_check.properties.invariants import (
     timing,
 )
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.wire.catalogue import WireClaims
 
@@ -51,6 +52,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *timing.CLAIMS,
     *observed.CLAIMS,
     *expectations.CLAIMS,
+    *NeedClaims,
     *SafeStatusWrites,
     *ConnectWorkers,
     *ConfigStoreClaims,

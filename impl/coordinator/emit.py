@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypedDict
 from zlib import crc32
@@ -16,6 +16,7 @@ from rebalance_check.impl.protocol.messages import (
     HeartbeatReply,
     JoinGroupReply,
     JoinGroupRequest,
+    JoinProtocol,
     LeaveGroupReply,
     LeaveGroupRequest,
     OffsetCommitReply,
@@ -229,6 +230,14 @@ def assignment_digest(assignment: bytes) -> str:
     return f"{crc32(assignment):08x}" if assignment else ""
 
 
+def metadata_digest(protocols: Iterable[JoinProtocol]) -> str:
+    """A checksum that stands in events for the protocols of a JoinGroup, with the bytes of each."""
+    digest = 0
+    for protocol in protocols:
+        digest = crc32(protocol.metadata, crc32(protocol.name.encode() + b"\0", digest))
+    return f"{digest:08x}"
+
+
 def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -> events.RequestParked:
     """The event of a request that is kept for ``member_id``."""
     request = ticket.request
@@ -244,6 +253,7 @@ def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -
         # Version 0 has one timeout for both.
         rebalance_timeout_ms=request.rebalance_timeout_ms if request.version else request.session_timeout_ms,
         session_timeout_ms=request.session_timeout_ms,
+        metadata=metadata_digest(request.protocols),
     )
 
 

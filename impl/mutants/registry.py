@@ -17,6 +17,7 @@ from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
+from rebalance_check.impl.mutants.need import NEED_MUTANTS
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
 from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
@@ -39,6 +40,7 @@ _KNOWN: Final = _by_name(
         *CLAIM_MUTANTS,
         *CLIENT_MUTANTS,
         *CLIENT_CLAIM_MUTANTS,
+        *NEED_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

@@ -14,7 +14,8 @@ class RequestParked(CoordinatorEvent):
     ``request`` numbers the requests that reach this coordinator. ``member_id`` is the id under which the request is
     parked; if the request carries none, the coordinator generated it. ``instance_id`` is the one in the request ("" for
     none) and ``request_generation`` its generation (-1 for none). A JoinGroup lists ``protocols``, the most
-    preferred first, and the timeouts of its member (0: unknown).
+    preferred first, and the timeouts of its member (0: unknown); ``metadata`` is a checksum of these protocols and
+    of what the member sends for each ("" where the subject cannot see it).
     """
 
     api: str
@@ -25,6 +26,7 @@ class RequestParked(CoordinatorEvent):
     protocols: tuple[str, ...] = ()
     rebalance_timeout_ms: int = 0
     session_timeout_ms: int = 0
+    metadata: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

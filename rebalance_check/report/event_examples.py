@@ -77,6 +77,7 @@ REPLIES: Final = Section(
         e.RequestParked(
             group=_G, source="coordinator", seq=4, time_ms=5, incarnation=0, generation=0, api="JoinGroup", request=1,
             member_id=_IDS[0], protocols=("range",), rebalance_timeout_ms=300_000, session_timeout_ms=45_000,
+            metadata="5f1d9c2a",
         ),
         e.JoinGroupReplied(
             group=_G, source="coordinator", seq=7, time_ms=3005, incarnation=0, generation=1, request=1, error="NONE",

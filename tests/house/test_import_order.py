@@ -87,7 +87,7 @@ FLOORS = (
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
     ("properties.standstill",),
-    ("properties.invariants", "properties.status", "properties.config_store", "properties.wire"),
+    ("properties.invariants", "properties.status", "properties.config_store", "properties.wire", "properties.need"),
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
     ("properties.listening",),

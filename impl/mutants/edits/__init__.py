@@ -13,6 +13,7 @@ from rebalance_check.impl.mutants.edits.connect_assignors import CONNECT_ASSIGNO
 from rebalance_check.impl.mutants.edits.consumer import CONSUMER_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
+from rebalance_check.impl.mutants.edits.need import NEED_EDITS
 from rebalance_check.impl.mutants.edits.status import STATUS_EDITS
 
 EDITS: Final[dict[str, tuple[Edit, ...]]] = {
@@ -20,6 +21,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **ANSWER_EDITS,
     **CLIENT_EDITS,
     **CONSUMER_EDITS,
+    **NEED_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

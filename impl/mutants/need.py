@@ -1,0 +1,28 @@
+"""Mutants that cost a group work without need: a rebalance, a join or a loss that nothing asked for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+
+
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _EAGER) -> Mutant:
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
+
+
+NEED_MUTANTS: Final = [
+    _mutant(
+        "repeated-join-rebalances",
+        "a follower that joins a Stable group again with the same metadata starts a rebalance",
+        "rebalance_has_a_cause",
+    ),
+    _mutant(
+        "static-restart-rebalances",
+        "a static member that comes back to a Stable group starts a rebalance, as if it were new",
+        "rebalance_has_a_cause",
+    ),
+]

@@ -1,0 +1,11 @@
+"""Every claim of the family ``need``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.need import rebalancing
+
+NeedClaims: Final[tuple[Invariant, ...]] = (*rebalancing.CLAIMS,)
+"""In the order in which reports name them."""
