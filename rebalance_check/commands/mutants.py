@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._minutes import Minutes
+from rebalance_check.commands._random_options import MEANS_GROUPS, RandomOptions
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
 from rebalance_check.impl.mutants.diff import diff_of
+from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -25,16 +30,41 @@ from rebalance_check.report.mutants_page import mutants_markdown
 @click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/shrunk_lengths.py has them.")
 @click.option("--diff", is_flag=True, help="Print what each changes in the source, as a unified diff.")
 @click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
+@click.option("--random", "count", type=click.IntRange(min=1), metavar="N",
+              help="Draw N one-place edits of the implementation that nobody planted, and try each.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="With --random: draw by it.")
+@click.option("--package", "packages", type=click.Choice(EDITED_PACKAGES), multiple=True,
+              help="With --random: edit only this package (repeatable).")  # fmt: skip
+@click.option("--means", "groups", type=click.Choice(MEANS_GROUPS), multiple=True,
+              help="With --random: look by this alone (repeatable); default: all.")  # fmt: skip
+@click.option("--only", type=click.IntRange(min=0), metavar="K", help="With --random: try edit K alone, and explain.")
+@click.option("--show", type=click.IntRange(min=0), metavar="K", help="With --random: print edit K, and try none.")
+@click.option("--workers", type=click.IntRange(1, 256), help="With --random: processes (default: one per core).")
+@click.option("--minutes", type=Minutes(zero=True), default=0.0, help="With --random: begin no edit after this time.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="With --random: keep each result there; goes on with what is there.")  # fmt: skip
 @json_option
-def command(  # noqa: PLR0917 - a parameter for each option
-    names: tuple[str, ...], run: bool, steps: bool, diff: bool, markdown: bool, as_json: bool
-) -> int:
+def command(
+    *, names: tuple[str, ...], run: bool, steps: bool, diff: bool, markdown: bool, as_json: bool,
+    count: int | None, **drawn: Any,
+) -> int:  # fmt: skip
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
     With --run they are searched for, all but those that a test with a fixed scenario finds; exit code 10 when one of
     them is not caught by the claim it names.
+
+    With --random they are edits that nobody chose: a guard negated, a statement dropped, a number off by one. Each is
+    run by what a user has who knows nothing of it: `fuzz` without options first, then each protocol, scenarios,
+    assignors, and the model. The share counts edits that change any history. Survivors are printed at once; exit code
+    10 when one of them is not known to be harmless.
     """
     console = Console(as_json)
+    if count is not None:
+        from rebalance_check.commands import _random_mutants  # noqa: PLC0415 - needs what only a search needs
+
+        _refuse_listing(names, run=run, steps=steps, diff=diff, markdown=markdown)
+        return _random_mutants.random_mutants(console, RandomOptions(count=count, **drawn))
+    _refuse_drawn()
     chosen = [find_mutant(name) for name in names] or list(MUTANTS.values())
     if markdown and (names or run):
         raise RebalanceCheckError("--markdown prints the whole table: leave names and --run away")
@@ -46,6 +76,23 @@ def command(  # noqa: PLR0917 - a parameter for each option
     if steps:
         return _measure(console, chosen)
     return _search(console, chosen, by_name=bool(names)) if run else _list(console, chosen)
+
+
+def _refuse_listing(names: tuple[str, ...], **flags: bool) -> None:
+    wrong = [*names, *(f"--{name}" for name, chosen in flags.items() if chosen)]
+    if wrong:
+        raise RebalanceCheckError(
+            f"--random draws edits that have no name, and {wrong[0]} is about planted ones: leave one out"
+        )
+
+
+def _refuse_drawn() -> None:
+    """Options of --random do nothing without it."""
+    context = click.get_current_context()
+    for name in ("seed", "packages", "groups", "only", "show", "workers", "minutes", "out"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = {"packages": "package", "groups": "means"}.get(name, name)
+            raise RebalanceCheckError(f"--{option} goes with --random N: add it, or leave --{option} out")
 
 
 def _list(console: Console, mutants: Iterable[Mutant]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final
 
 from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
@@ -20,8 +19,6 @@ from rebalance_check.integration.oracle.connect.request import EAGER_PROTOCOL, R
 from rebalance_check.properties.assignment.connect_rounds import MemoryView
 from rebalance_check.properties.assignment.connect_steps import DEFAULT_MAX_DELAY_MS, item_name
 
-_read_state: Final = lru_cache(maxsize=4096)(read_worker_state)
-
 
 class OurConnectAssignors:
     """The assignors of `rebalance_check.impl.connect.assignors`, one incremental assignor for each worker."""
@@ -32,6 +29,7 @@ class OurConnectAssignors:
         self._make = make
         self._max_delay_ms = DEFAULT_MAX_DELAY_MS
         self._incremental: dict[str, IncrementalAssignor] = {}
+        self._read_state = lru_cache(maxsize=4096)(read_worker_state)
 
     def begin(self, max_delay_ms: int) -> None:
         """Forget all workers."""
@@ -51,7 +49,7 @@ class OurConnectAssignors:
 
     def _answer(self, request: RoundRequest) -> RoundAnswer:
         eager, version = request.protocol == EAGER_PROTOCOL, VERSION_OF[request.protocol]
-        members = {member: _read_state(metadata) for member, metadata in request.members}
+        members = {member: self._read_state(metadata) for member, metadata in request.members}
         found = leader_configs(request.known, lambda: request.latest, members)
         if found is None:
             return RoundAnswer(
