@@ -92,6 +92,11 @@ class Mutant:
     edits: tuple[Edit, ...] = ()
 
     @property
+    def listed_name(self) -> str:
+        """Its name in the list of all mutants, where one defect may stand twice."""
+        return f"model/{self.name}" if self.where == "model" else self.name
+
+    @property
     def command(self) -> str:
         """The command that finds it."""
         if isinstance(self.find, PytestCase):

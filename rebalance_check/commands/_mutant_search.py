@@ -75,7 +75,12 @@ def catch(mutant: Mutant) -> Caught | None:
             with planted(mutant):
                 return _run_scenarios(mutant, mutant.find)
         case PytestCase():
-            raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
+            raise no_search(mutant)
+
+
+def no_search(mutant: Mutant) -> RebalanceCheckError:
+    """What is raised for a mutant that only a test with a fixed scenario finds."""
+    return RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
 
 def _claim(mutant: Mutant) -> str:
@@ -103,7 +108,7 @@ def _actions(seed: int, options: SimulationOptions) -> list[str]:
 
 def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     started = time.monotonic()
-    path = _path_to(mutant, find)
+    path = path_to(mutant, find)
     if path is None:
         return None
     seconds = time.monotonic() - started
@@ -111,7 +116,7 @@ def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     return Caught(mutant.name, len(lines), seconds, (*lines, path.address()))
 
 
-def _path_to(mutant: Mutant, find: ModelSearch) -> Path | None:
+def path_to(mutant: Mutant, find: ModelSearch) -> Path | None:
     """The counterexample to the claim that the mutant names; to a liveness property it is a lasso."""
     model = model_for(find.bounds, mutant.name)
     if find.liveness:
@@ -122,10 +127,26 @@ def _path_to(mutant: Mutant, find: ModelSearch) -> Path | None:
     return found.counterexample if found.violated == mutant.caught_by else None
 
 
+def assignment_breaks(mutant: Mutant, find: AssignmentSearch) -> Callable[[int], bool]:
+    """Whether the problem or the history of a seed shows that the planted mutant breaks its claim."""
+    if find.assignor in CONNECT_ASSIGNORS:
+        ours, claim = OurConnectAssignors(), _claim(mutant)
+        return lambda seed: (
+            connect_search.breaks(ours, find.assignor, random_history(find.shape, seed), claim) is not None
+        )
+    finding = _finding_in(mutant, find)
+    return lambda seed: bool(finding(problems.random_problem(_shape_of_problems(find), seed)))
+
+
+def _shape_of_problems(find: AssignmentSearch) -> str:
+    """The problems that a course begins with are tame."""
+    return "tame" if find.shape == COURSE else find.shape
+
+
 def _searched_problems(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
     finding = _finding_in(mutant, find)
     started = time.monotonic()
-    shape = "tame" if find.shape == COURSE else find.shape
+    shape = _shape_of_problems(find)
     for seed in range(find.first, find.last):
         problem = problems.random_problem(shape, seed)
         if finding(problem):

@@ -19,6 +19,7 @@ from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.field_bugs_page import field_bugs_markdown
 from rebalance_check.report.mutants_page import mutants_markdown
 
 
@@ -28,6 +29,10 @@ from rebalance_check.report.mutants_page import mutants_markdown
     "--run", is_flag=True, help="Search for each: print the shrunk counterexample and the number of its steps."
 )
 @click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/shrunk_lengths.py has them.")
+@click.option(
+    "--finds", is_flag=True, help="Search for each: print seeds and seconds as impl/mutants/finds.json has them."
+)
+@click.option("--field-bugs", is_flag=True, help="Print docs/field-bugs.md.")
 @click.option("--diff", is_flag=True, help="Print what each changes in the source, as a unified diff.")
 @click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
 @click.option("--random", "count", type=click.IntRange(min=1), metavar="N",
@@ -45,8 +50,8 @@ from rebalance_check.report.mutants_page import mutants_markdown
               help="With --random: keep each result there; goes on with what is there.")  # fmt: skip
 @json_option
 def command(
-    *, names: tuple[str, ...], run: bool, steps: bool, diff: bool, markdown: bool, as_json: bool,
-    count: int | None, **drawn: Any,
+    *, names: tuple[str, ...], run: bool, steps: bool, finds: bool, field_bugs: bool, diff: bool, markdown: bool,
+    as_json: bool, count: int | None, **drawn: Any,
 ) -> int:  # fmt: skip
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
@@ -62,7 +67,7 @@ def command(
     if count is not None:
         from rebalance_check.commands import _random_mutants  # noqa: PLC0415 - needs what only a search needs
 
-        _refuse_listing(names, run=run, steps=steps, diff=diff, markdown=markdown)
+        _refuse_listing(names, run=run, steps=steps, finds=finds, field_bugs=field_bugs, diff=diff, markdown=markdown)
         return _random_mutants.random_mutants(console, RandomOptions(count=count, **drawn))
     _refuse_drawn()
     chosen = [find_mutant(name) for name in names] or list(MUTANTS.values())
@@ -71,6 +76,15 @@ def command(
     if markdown:
         console.say(mutants_markdown(MUTANTS.values()).rstrip("\n"))
         return console.finish({"mutants": [_document(mutant) for mutant in chosen]})
+    if finds:
+        from rebalance_check.commands._mutant_finds import finds_json  # noqa: PLC0415 - needs what only a search needs
+
+        console.say(finds_json(chosen))
+        return console.finish({})
+    if field_bugs:
+        page = field_bugs_markdown(MUTANTS.values())
+        console.say(page.rstrip("\n"))
+        return console.finish({"page": page})
     if diff:
         return _diffs(console, chosen)
     if steps:
@@ -79,7 +93,7 @@ def command(
 
 
 def _refuse_listing(names: tuple[str, ...], **flags: bool) -> None:
-    wrong = [*names, *(f"--{name}" for name, chosen in flags.items() if chosen)]
+    wrong = [*names, *(f"--{name.replace('_', '-')}" for name, chosen in flags.items() if chosen)]
     if wrong:
         raise RebalanceCheckError(
             f"--random draws edits that have no name, and {wrong[0]} is about planted ones: leave one out"

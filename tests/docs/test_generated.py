@@ -9,6 +9,7 @@ from rebalance_check.properties.history import decode, encode
 from rebalance_check.report.catalogue_page import catalogue_markdown
 from rebalance_check.report.event_examples import SECTIONS
 from rebalance_check.report.events_page import events_markdown
+from rebalance_check.report.field_bugs_page import field_bugs_markdown
 from rebalance_check.report.mutants_page import mutants_markdown, replace_generated
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +19,13 @@ def test_the_track_record_lists_the_mutants_there_are() -> None:
     page = (ROOT / "TRACK_RECORD.md").read_text(encoding="utf-8")
     again = "run `rebalance-check mutants --markdown` and put its output in the place of the generated part"
     assert page == replace_generated(page, mutants_markdown(MUTANTS.values())), again
+
+
+def test_the_page_of_the_bugs_of_the_field_lists_them_all() -> None:
+    page = (ROOT / "docs" / "field-bugs.md").read_text(encoding="utf-8")
+    assert page == field_bugs_markdown(MUTANTS.values()), (
+        "run `rebalance-check mutants --field-bugs > docs/field-bugs.md`"
+    )
 
 
 def test_the_page_of_the_invariants_lists_the_catalogue() -> None:

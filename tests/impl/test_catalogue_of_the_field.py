@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections import Counter
 from statistics import median
 
 from rebalance_check.impl.mutants import MUTANTS, PytestCase
+from rebalance_check.impl.mutants.field_bugs import field_bugs
+from rebalance_check.impl.mutants.finds import recorded_finds
 from rebalance_check.impl.mutants.out_of_reach import OUT_OF_REACH
 from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 
-ENTRIES = json.loads((Path(__file__).parents[1] / "data" / "mutants" / "catalogue.json").read_text(encoding="utf-8"))
-"""Id, role and violated property of each entry."""
-
 CONNECT_ROLES = ("connect worker", "connect assignor", "status store")
 
-IDS = {entry["id"] for entry in ENTRIES}
+IDS = {bug.id for bug in field_bugs()}
 PLANTED = {mutant.catalogue_id for mutant in MUTANTS.values() if mutant.catalogue_id}
+
+
+def test_the_catalogue_has_each_of_its_entries_once() -> None:
+    assert Counter(bug.role for bug in field_bugs()) == {
+        "broker coordinator": 30,
+        "client coordinator": 29,
+        "consumer coordinator": 24,
+        "assignor": 20,
+        "connect worker": 15,
+        "connect assignor": 7,
+        "migration": 6,
+        "status store": 6,
+    }
+    assert len(IDS) == len(field_bugs()) == 137
+
+
+def test_what_a_search_took_is_recorded_for_each_mutant_that_a_search_finds() -> None:
+    searched = {name for name, one in MUTANTS.items() if not isinstance(one.find, PytestCase)}
+    assert set(recorded_finds()) == searched, "run `rebalance-check mutants --finds` and put what it prints there"
+    assert all(
+        find.seeds >= (one.where == "impl") for name, find in recorded_finds().items() for one in [MUTANTS[name]]
+    )
 
 
 def test_every_entry_is_planted_or_out_of_reach__and_none_is_both() -> None:
@@ -24,7 +44,7 @@ def test_every_entry_is_planted_or_out_of_reach__and_none_is_both() -> None:
 
 
 def test_every_planted_entry_of_connect_has_a_counterexample_of_at_most_twenty_steps__as_a_median() -> None:
-    of_connect = {entry["id"] for entry in ENTRIES if entry["role"] in CONNECT_ROLES}
+    of_connect = {bug.id for bug in field_bugs() if bug.role in CONNECT_ROLES}
     own = {name: one.catalogue_id for name, one in MUTANTS.items() if one.catalogue_id in of_connect}
     assert len(of_connect) == 28
     assert len(set(own.values())) == 28 - len(of_connect & set(OUT_OF_REACH)) >= 21
