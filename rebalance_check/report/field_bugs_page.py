@@ -69,7 +69,7 @@ def _summary(
         ways = [_way(planted[bug.id]) for bug in own if bug.id in planted]
         seconds = [find.seconds for bug in own if (find := _soonest(planted.get(bug.id, ()), finds)) is not None]
         cells = [role or "**all**", len(own), len(ways), *(ways.count(name) for name in names), len(own) - len(ways)]
-        cells += [f"{median(seconds):.1f}", f"{max(seconds):.1f}"] if seconds else ["-", "-"]
+        cells += [f"{median(seconds):.2f}", f"{max(seconds):.2f}"] if seconds else ["-", "-"]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
 
@@ -100,7 +100,7 @@ def _table(
 
 
 def _cells(mutant: Mutant, find: Find | None) -> list[str]:
-    seeds, seconds = (str(find.seeds or "-"), f"{find.seconds:.1f}") if find is not None else ("-", "-")
+    seeds, seconds = (str(find.seeds or "-"), f"{find.seconds:.2f}") if find is not None else ("-", "-")
     steps = str(STEPS.get(mutant.name, "-")) if mutant.where == "impl" else "-"
     return [f"`{mutant.listed_name}`", f"`{mutant.caught_by}`", FOUND_BY[type(mutant.find)], seeds, seconds, steps]
 

@@ -83,9 +83,9 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="leader-is-not-substituted",
         what="a static leader restarts under a new id, and its old id stays the leader",
         edit=Edit(_STATICS, "    if s.leader == old:\n        s.leader = m\n", ""),
-        caught_by="leader_of_a_new_generation_joined",
+        caught_by="leader_is_member",
         bounds=Bounds.from_address(
-            "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
+            "eager?members=2&partitions=1&generations=2&crashes=0&static_members=2&shared_instances=1"
         ),
     ),
     ModelMutant(
