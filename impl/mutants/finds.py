@@ -1,4 +1,4 @@
-"""What the search for each mutant took, as ``rebalance-check mutants --finds`` measured it."""
+"""What searches took for mutants that repeat a bug of the field, as ``rebalance-check mutants --finds`` measured it."""
 
 from __future__ import annotations
 

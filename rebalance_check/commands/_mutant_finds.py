@@ -65,7 +65,8 @@ def _given_to_functions(mutant: Mutant) -> tuple[range, Callable[[int], bool]]:
 
 
 def finds_json(mutants: Iterable[Mutant]) -> str:
-    """The finds of all mutants that a search finds, as ``impl/mutants/finds.json`` has them."""
-    found = {m.listed_name: first_find(m) for m in mutants if not isinstance(m.find, PytestCase)}
+    """The finds of those that repeat a bug of the field and have a search, as ``impl/mutants/finds.json`` has them."""
+    searched = [one for one in mutants if one.catalogue_id and not isinstance(one.find, PytestCase)]
+    found = {one.listed_name: first_find(one) for one in searched}
     rows = [f"  {json.dumps(name)}: {json.dumps([one.seeds, one.seconds])}" for name, one in found.items() if one]
     return "{\n" + ",\n".join(rows) + "\n}"

@@ -31,8 +31,8 @@ def test_the_catalogue_has_each_of_its_entries_once() -> None:
     assert len(IDS) == len(field_bugs()) == 137
 
 
-def test_what_a_search_took_is_recorded_for_each_mutant_that_a_search_finds() -> None:
-    searched = {name for name, one in MUTANTS.items() if not isinstance(one.find, PytestCase)}
+def test_what_a_search_took_is_recorded_for_each_mutant_of_the_field_that_has_one() -> None:
+    searched = {n for n, one in MUTANTS.items() if one.catalogue_id and not isinstance(one.find, PytestCase)}
     assert set(recorded_finds()) == searched, "run `rebalance-check mutants --finds` and put what it prints there"
     assert all(
         find.seeds >= (one.where == "impl") for name, find in recorded_finds().items() for one in [MUTANTS[name]]
