@@ -28,6 +28,10 @@ from rebalance_check.properties.invariants import (
     owning,
     persistence,
     request_fencing,
+    rest_group,
+    rest_members,
+    rest_memory,
+    rest_progress,
     timing,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -58,6 +62,10 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ConfigStoreClaims,
     *answering.CLAIMS,
     *owning.CLAIMS,
+    *rest_members.CLAIMS,
+    *rest_group.CLAIMS,
+    *rest_memory.CLAIMS,
+    *rest_progress.CLAIMS,
     *WireClaims,
     *liveness.CLAIMS,
 )

@@ -97,6 +97,10 @@ class LeaderElector(Coordinator):
         """``sr``."""
         return PROTOCOL_TYPE
 
+    def offers(self) -> tuple[str, ...]:
+        """The one protocol of elections."""
+        return (PROTOCOL_NAME,)
+
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """The identity, with the claim to the role if this member has it."""
         return [(PROTOCOL_NAME, write_identity(replace(self.identity, leader=self._acts)))]

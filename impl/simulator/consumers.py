@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -16,10 +17,11 @@ from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import JoinedMember
-from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
+from rebalance_check.model.vocabulary.events import MemberRested
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
@@ -34,6 +36,9 @@ RECORD_MS: Final = 100
 COMMITS: Final = 0.5
 """The chance that an application that commits by itself does so between two polls."""
 
+BETWEEN_COMMITS_MS: Final = 4_000
+"""How long an application that commits by itself takes from one commit to the next without faults: two polls
+and what lies between."""
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
@@ -81,11 +86,16 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         record_start(recorder, name, config, self.protocol, self.subscription)
 
     def work(self, now_ms: int) -> None:
-        """Process all records up to the log end; half of the time, commit."""
+        """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
         for partition in self.fetchable():
             self.consumed(partition, now_ms // RECORD_MS)
-        if self._commits and self._random.random() < COMMITS:
+        if self._commits and (self._random.random() < COMMITS or self._plan() is NO_FAULTS):
             self.commit(self.positions(), now_ms)
+
+    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
+        """As the base class; the application reads on and on, and may commit between any two polls."""
+        held = super().rested(now_ms, is_busy=is_busy)
+        return replace(held, reads=True, commit_interval_ms=held.commit_interval_ms or BETWEEN_COMMITS_MS)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
         """As the base class, unless the poll is woken up before.

@@ -15,6 +15,7 @@ from rebalance_check.impl.simulator.group_config import (
     SETTLED_MS,
 )
 from rebalance_check.impl.simulator.network import LATE_REQUEST_MS
+from rebalance_check.impl.simulator.resting import look
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
@@ -37,7 +38,10 @@ def settle(environment: Environment) -> tuple[str, ...]:
             environment.enforce_rebalance()
         if present is None or present != settled:
             since_ms, settled = clock.now_ms, present
+            if present is not None:
+                look(environment)
         elif clock.now_ms - since_ms >= SETTLED_MS:
+            look(environment)
             return ()
     return pending(environment) or ("the group rebalances again and again",)
 

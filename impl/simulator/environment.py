@@ -121,6 +121,11 @@ class Environment:
             numbers=self._numbers,
         )
 
+    @property
+    def coordinator(self) -> Recorder:
+        """The recorder of what coordinates the group of this run."""
+        return self._recorder_of(GROUP)
+
     def _recorder_of(self, group: str) -> Recorder:
         """The one recorder of whatever coordinates a group: to observers all nodes are one source."""
         if group not in self._recorders:

@@ -20,7 +20,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.group_config import GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import CoordinatorElected, LogTailLost, NodeChanged
+from rebalance_check.model.vocabulary.events import CoordinatorElected, CoordinatorRested, LogTailLost, NodeChanged
 
 LOADING_MS: Final = 2_000
 """How long a coordinator reads its log, where that takes time at all."""
@@ -153,6 +153,10 @@ class Nodes:
     def describe(self) -> DescribedGroup:
         """The group at the node that coordinates it, or is to, as soon as it has read its log."""
         return self.leader.coordinator.describe(GROUP)
+
+    def rested(self) -> CoordinatorRested | None:
+        """What the coordinator keeps of the group; None where it has none."""
+        return self.leader.coordinator.rested(GROUP, self._clock.now_ms)
 
     # -------------------------------------------------------------------------------------------- faults of nodes
 

@@ -99,6 +99,9 @@ class VirtualCluster:
         self._pass()
         return self._kafka.describe(GROUP)
 
+    def rested(self) -> None:
+        """Nobody can look into Kafka's coordinator."""
+
     def _answer(self, answers: Iterable[tuple[Hashable, GroupReply]]) -> None:
         for token, reply in answers:
             self._network.answer(cast("Token | None", token), reply)

@@ -69,6 +69,10 @@ from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as
 from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
 from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
 from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as CoordinatorRested
+from rebalance_check.model.vocabulary.rest_events import GroupRested as GroupRested
+from rebalance_check.model.vocabulary.rest_events import MemberRested as MemberRested
+from rebalance_check.model.vocabulary.rest_events import RestEvent as RestEvent
 from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
 from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
 from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived
@@ -466,6 +470,7 @@ AnyEvent: TypeAlias = (
     | StatusStoreStarting | StatusStoreStarted | StatusStoreStopped
     | ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved
     | ConnectionOpened | ConnectionClosed | RequestObserved | ReplyObserved
+    | RestEvent
 )  # fmt: skip
 """Every event that a history may contain."""
 
