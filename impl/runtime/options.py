@@ -12,7 +12,7 @@ from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_nam
 
 
 class SimulatedProtocol(StrEnum):
-    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four.
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the others.
 
     ``status`` and ``connect-config`` are the status stores and the config stores of Connect workers without a group.
     """
@@ -29,8 +29,8 @@ class SimulatedProtocol(StrEnum):
 class ClusterMode(StrEnum):
     """How the workers of a simulated Connect cluster speak: ``connect.protocol`` of all of them.
 
-    ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, which Kafka's
-    workers do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
+    ``any`` lets the seed choose one that Kafka's workers survive; in a ``mixed`` cluster each worker has its own, which
+    they do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
     compatible to sessioned. ``exactly-once`` is sessioned, with exactly-once support for sources (KIP-618).
     """
 
@@ -95,19 +95,20 @@ ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED
 """What a group must survive."""
 
 COMMON_FAULTS: Final = tuple(FaultKind)[:8]
+"""What concerns messages and processes alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationOptions:
     """The size of the simulated environment and what may go wrong in it.
 
-    ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
-    ``omit`` leaves out churn actions by their index (how a shrunk run is written), ``upgrade`` names an upgrade path
-    (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
-    ``mode`` says how Connect workers speak, ``mutant`` names the planted defect (`rebalance_check.impl.mutants`), empty
-    for none. ``members`` are consumers, Connect workers or candidates of an election, ``partitions`` are tasks for
-    Connect, keys for the status store, and one more than the tasks of a connector for the config store; an election has
-    one primary. Names are taken for protocol, mode and faults,
+    ``steps`` counts the churn actions of the disturbed phase (stores have several small ones for each), ``faults``
+    lists the kinds that the seed may draw, ``omit`` leaves out churn actions by their index (how a shrunk run is
+    written), ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) that consumers are restarted along
+    (the protocol is then that of its first list), ``mode`` says how Connect workers speak, ``mutant`` names the planted
+    defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or candidates of
+    an election, ``partitions`` are tasks for Connect, keys for the status store, and one more than the tasks of a
+    connector for the config store; an election has one primary. Names are taken for protocol, mode and faults,
     too; `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
@@ -115,7 +116,7 @@ class SimulationOptions:
     members: int = 3
     partitions: int = 4
     steps: int = 12
-    faults: tuple[FaultKind, ...] = COMMON_FAULTS
+    faults: tuple[FaultKind, ...] = ALL_FAULTS
     omit: tuple[int, ...] = ()
     upgrade: str = ""
     mode: ClusterMode = ClusterMode.ANY
@@ -148,9 +149,15 @@ class SimulationOptions:
         for field in fields(self):
             value = getattr(self, field.name)
             if value != field.default or (field.name == "protocol" and self.mutant):
-                text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-                words += [f"--{field.name}", text or "none"]
+                words += [f"--{field.name}", _written(value)]
         return shlex.join(words)
+
+
+def _written(value: object) -> str:
+    """A value of an option, as a command line has it."""
+    if not isinstance(value, tuple):
+        return str(value)
+    return "common" if value == COMMON_FAULTS else ",".join(map(str, value)) or "none"
 
 
 def _named(kind: type[E], name: str, what: str) -> E:

@@ -150,8 +150,12 @@ class Environment:
             self.nodes.look_up(number, token)
 
     def enforce_rebalance(self) -> None:
-        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one."""
-        if self._plan.has(FaultKind.METADATA) and not self._plan.has(FaultKind.UNNOTICED_GROWTH):
+        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one.
+
+        So does a cooperative group whose static leader died between giving partitions up and the join that gives them
+        on: it is handed back what it kept, and nobody is asked to join.
+        """
+        if not self._plan.has(FaultKind.UNNOTICED_GROWTH):
             for member in self.members:
                 enforce = getattr(member.application, "enforce_rebalance", None)
                 if enforce is not None:

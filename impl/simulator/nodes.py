@@ -249,14 +249,19 @@ class Nodes:
         self._clock.after(loading_ms, lambda: self.load(node))
 
     def _restart(self, elected: int) -> None:
-        """Dead nodes are back, as nodes that coordinate nothing; so is a silent one whose turn it is to be elected."""
+        """Dead nodes are back, as nodes that coordinate nothing; so is a paused one whose turn it is to be elected.
+
+        One that runs and does not know that it was deposed learns it then, or its old self would go on next to it.
+        """
         before = self._at.get(elected)
         if before is not None and before.is_paused:
             before.is_dead = True
             before.is_paused = False
             self._paused.remove(before)
-        if before in self._zombies:
-            self._zombies.remove(before)
+            if before in self._zombies:
+                self._zombies.remove(before)
+        elif before is not None:
+            self._resign(before)
         for number in [number for number, node in self._at.items() if node.is_dead]:
             del self._at[number]
             self._network.revive(number)

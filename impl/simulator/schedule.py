@@ -28,6 +28,8 @@ DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.COOPERATIVE,
     SimulatedProtocol.CONNECT,
     SimulatedProtocol.STATUS,
+    SimulatedProtocol.CONNECT_CONFIG,
+    SimulatedProtocol.ELECTION,
 )
 STORES: Final = frozenset({SimulatedProtocol.STATUS, SimulatedProtocol.CONNECT_CONFIG})
 """What has no group: stores of workers that all run when the churn begins."""

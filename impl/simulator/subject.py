@@ -64,7 +64,7 @@ class SimulatorSubject:
             case SimulatedProtocol.CONNECT_CONFIG:
                 return CONFIG_CHURN
             case SimulatedProtocol.MIXED:
-                return GROUP_CHURN | STATUS_CHURN
+                return GROUP_CHURN | STATUS_CHURN | CONFIG_CHURN
             case _:
                 return GROUP_CHURN
 

@@ -82,9 +82,10 @@ from rebalance_check.report.terminal import visible
 @click.option(
     "--steps", type=int, default=DEFAULTS.steps, show_default=True, help="Churn actions of the disturbed phase."
 )
-@click.option("--faults", default="common", show_default=True, metavar="KIND,...",
-              help=f"What may go wrong: {', '.join(FaultKind)}; common (the first 8), none, or all but "
-              "the last three, which groups of Kafka's own do not survive (all,loading-sync).")  # fmt: skip
+@click.option("--faults", default="all", show_default=True, metavar="KIND,...",
+              help=f"What may go wrong, of which each seed draws its own subset: {', '.join(FaultKind)}; none, common "
+              "(the first 8), or all but the last three, which groups of Kafka's own do not survive "
+              "(all,loading-sync).")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
 @click.option("--mutant", default="", metavar="NAME",

@@ -79,7 +79,7 @@ def test_the_limit_bounds_the_simulations() -> None:
 
 
 def test_a_run_of_the_status_store_shrinks_too() -> None:
-    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, mutant="put-safe-ignores-generation", steps=40)
+    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, mutant="put-safe-ignores-generation", steps=10)
     (invariant,) = select(["safe_status_writes.explained_overwrite"])
     seed = next(seed for seed in range(100) if breaks(seed, options, invariant))
 
