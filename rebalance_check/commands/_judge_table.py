@@ -9,6 +9,7 @@ from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._fuzz_result import fuzz_document, show_result
 from rebalance_check.commands._rows_option import chosen_rows
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
@@ -24,8 +25,6 @@ def judge_folder(
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
     """
-    from rebalance_check.commands.fuzz import fuzz_document, show_result  # noqa: PLC0415 - shows it as fuzz does
-
     if len(paths) != 1:
         raise RebalanceCheckError(
             f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
