@@ -74,7 +74,7 @@ class Corpus:
 
 
 def _new_of(campaign: Campaign, finding: Finding, kept: Iterable[KeptSeed]) -> Iterator[KeptSeed]:
-    """The seeds of a finding that its signature still has room for, those of short runs first."""
+    """The seeds of a finding, up to as many as are kept of its signature; those of short runs first."""
     there = [each.seed for each in kept if (each.claim, each.finding) == (finding.claim, finding.shape)]
     rows = sorted(finding.rows, key=lambda row: (row.event_count, row.seed))
     seeds = [row.seed for row in rows if row.seed not in there]

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings, read_known
 
 
@@ -27,6 +28,18 @@ class CampaignOptions:
 
     stop_at_first: bool = False
     corpus: Path | None = None
+
+
+def refuse_campaign_options(known: KnownOptions, ends: CampaignOptions, what: str) -> None:
+    """Refuse the options of campaigns where something else is run.
+
+    Raises: RebalanceCheckError when one of them is named.
+    """
+    if known != KnownOptions() or ends != CampaignOptions():
+        raise RebalanceCheckError(
+            f"--known, --strict, --stop-at-first and --corpus are for campaigns that judge histories, and {what} are "
+            "compared or only looked at: leave them out"
+        )
 
 
 def known_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from rebalance_check.commands._campaign_options import CampaignOptions, KnownOptions, campaign_options, known_options
+from rebalance_check.commands._campaign_options import (
+    CampaignOptions,
+    KnownOptions,
+    campaign_options,
+    known_options,
+    refuse_campaign_options,
+)
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
@@ -23,6 +27,7 @@ from rebalance_check.commands._console import (
 )
 from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
 from rebalance_check.commands._fuzz_limits import SeedsOfCampaign, endless_seeds, limits_of
+from rebalance_check.commands._fuzz_no_histories import fuzz_without_histories, has_histories, require_runs
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
 from rebalance_check.commands._fuzz_own import subject_option
 from rebalance_check.commands._fuzz_result import fuzz_document, said_at_once, show_result
@@ -38,11 +43,9 @@ from rebalance_check.impl.runtime.options import (
 )
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import simulate as simulator
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import Simulate, parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
 from rebalance_check.pipeline.scenario_runs import (
-    KEPT,
     SUBJECT,
     break_scenario,
     scenario_command,
@@ -148,22 +151,13 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     console = Console(as_json)
     ci.require_files(history, "add --history FILE")
     require_runs(html, subject, broker)
-    if sizes.pop("wire"):
-        from rebalance_check.commands._fuzz_wire import WireOptions, fuzz_wire  # noqa: PLC0415 - needs the extra 'brokers'
-
-        return fuzz_wire(console, WireOptions(broker, parse_seeds(seeds), chosen_size("frames", sizes), shrinking), ci)
-    if broker is not None and subject != GROUPS_SUBJECT:
-        from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
-
-        steps = chosen_size("steps", sizes)
-        wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
-        return fuzz_broker(console, broker, wanted, ci)
-    if subject == BROKER_SUBJECT:
-        from rebalance_check.commands._fuzz_frames import fuzz_frames  # noqa: PLC0415 - needs the extra 'brokers'
-
-        return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"], ci)
+    if sizes["wire"] or not has_histories(subject, broker):
+        refuse_campaign_options(known, ends, "frames, requests and scenarios on a broker")
+        return fuzz_without_histories(
+            console, ci=ci, broker=broker, seeds=parse_seeds(seeds), claims=claims, sizes=sizes, shrinking=shrinking
+        )
     minutes = sizes.pop("minutes")
-    for other in ("variants", "frames", "over"):
+    for other in ("variants", "frames", "over", "wire"):
         del sizes[other]
     options = search_options(options_of(**sizes))
     seeds = endless_seeds(search_seeds(seeds, options.mutant), minutes)
@@ -197,36 +191,6 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     ci.write(console, "fuzz", lambda: campaign_results(header, result, shown, history), result.exit_code)
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
-
-
-def chosen_size(name: str, sizes: Mapping[str, Any]) -> int | None:
-    """What was chosen for an option; None where it has its default."""
-    chosen_by = click.get_current_context().get_parameter_source(name)
-    return None if chosen_by is ParameterSource.DEFAULT else sizes[name]
-
-
-def require_runs(html: Path | None, subject: str, broker: str | None) -> None:
-    """Refuse a page of what has no histories: frames, and scenarios on a broker.
-
-    Raises: RebalanceCheckError.
-    """
-    if html is not None and (subject == BROKER_SUBJECT or (broker is not None and subject != GROUPS_SUBJECT)):
-        raise RebalanceCheckError(
-            "--html shows the histories of runs, and frames or scenarios on a broker leave none: leave it out, or use "
-            "another subject"
-        )
-
-
-def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:
-    """The invariants to judge a broker by: those that are named, or all that suit its events, but for the excluded.
-
-    Raises: RebalanceCheckError for --require-tested, which campaigns on a broker do not know.
-    """
-    if claims.require_tested:
-        raise RebalanceCheckError("--require-tested is for runs of the simulator: leave it out with --broker")
-    if not (claims.exclude or claims.without):
-        return claims.names
-    return tuple(invariant.name for invariant in claims.invariants(KEPT))
 
 
 def explain_run(

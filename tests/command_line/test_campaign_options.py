@@ -99,3 +99,13 @@ def test_a_list_that_cannot_be_read_is_refused(command: Command, tmp_path: Path)
     answer = command(*PLANTED, "--known", tmp_path / "none.toml")
     assert answer.code == 2
     assert "none.toml cannot be read" in answer.err
+
+
+@pytest.mark.parametrize("other", [("--subject", "broker"), ("--broker", "virtual"), ("--broker", "virtual", "--wire")])
+@pytest.mark.parametrize("option", [("--strict",), ("--stop-at-first",), ("--corpus", "seeds")])
+def test_what_has_no_histories_refuses_the_options(
+    command: Command, other: tuple[str, ...], option: tuple[str, ...]
+) -> None:
+    answer = command("fuzz", "--seeds", "0:1", *other, *option)
+    assert answer.code == 2
+    assert "are for campaigns that judge histories" in answer.err
