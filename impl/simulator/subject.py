@@ -8,6 +8,7 @@ from typing import Final
 
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.clock import EndlessError
+from rebalance_check.impl.runtime.collecting import rarely_collected
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.cluster import OtherCluster
@@ -209,7 +210,7 @@ def simulate_into(seed: int, options: SimulationOptions, listener: Listener, oth
     """
     subject = SimulatorSubject(options, listener, other)
     schedule = churn_schedule(seed, options)
-    with planted(options.mutant):
+    with planted(options.mutant), rarely_collected():
         subject.open(schedule.bounds, schedule.seed)
         for action in schedule.actions:
             subject.perform(action)
