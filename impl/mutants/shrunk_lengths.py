@@ -1,7 +1,7 @@
-"""How many steps the shrunk counterexample of each mutant has: written by ``rebalance-check mutants --run --steps``.
+"""How long the shrunk counterexample of each mutant is: written by ``rebalance-check mutants --run --steps``.
 
-A run's steps are its actions (pauses and the final `Heal` among them), a scenario's its lines, an assignment problem's
-its topics, members and claims, a history of a Connect group its steps.
+Of a run or a scenario it is the rows that its table shows, of an assignment problem its topics, members and claims, of
+a history of a Connect group its steps.
 """
 
 from __future__ import annotations

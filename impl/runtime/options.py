@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from rebalance_check.impl.runtime.choices import Choices
+from rebalance_check.impl.runtime.choices import read as read_choices
+from rebalance_check.model.vocabulary.actions import Action, parse_action
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_named, path_number
 
@@ -103,12 +106,14 @@ class SimulationOptions:
     """The size of the simulated environment and what may go wrong in it.
 
     ``steps`` counts the churn actions of the disturbed phase (stores have several small ones for each), ``faults``
-    lists the kinds that the seed may draw, ``omit`` leaves out churn actions by their index (how a shrunk run is
-    written), ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) that consumers are restarted along
-    (the protocol is then that of its first list), ``mode`` says how Connect workers speak, ``mutant`` names the planted
-    defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or candidates of
-    an election, ``partitions`` are tasks for Connect, keys for the status store, and one more than the tasks of a
-    connector for the config store; an election has one primary. Names are taken for protocol, mode and faults,
+    lists the kinds that the seed may draw, ``omit`` leaves out churn actions by their index. A shrunk run is written as
+    its ``actions`` (``StartMember m0``), in the place of those that the seed draws, and its ``choices``
+    (`impl.runtime.choices`), all others being quiet; None draws either. ``upgrade`` names an upgrade path
+    (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
+    ``mode`` says how Connect workers speak, ``mutant`` names the planted defect (`rebalance_check.impl.mutants`), empty
+    for none. ``members`` are consumers, Connect workers or candidates of an election, ``partitions`` are tasks for
+    Connect, keys for the status store, and one more than the tasks of a connector for the config store; an election has
+    one primary. Names are taken for protocol, mode and faults,
     too; `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
@@ -118,6 +123,8 @@ class SimulationOptions:
     steps: int = 12
     faults: tuple[FaultKind, ...] = ALL_FAULTS
     omit: tuple[int, ...] = ()
+    actions: tuple[str, ...] | None = None
+    choices: tuple[str, ...] | None = None
     upgrade: str = ""
     mode: ClusterMode = ClusterMode.ANY
     mutant: str = ""
@@ -134,6 +141,22 @@ class SimulationOptions:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
         if (least := min(self.omit, default=0)) < 0:
             raise RebalanceCheckError(f"omit names action {least}: actions are counted from 0")
+        read_choices(self.choices or ())
+        if (most := max((action.member for action in self.written_actions), default=0)) >= self.members:
+            raise RebalanceCheckError(f"an action is about m{most}, and there are {self.members} members: name fewer")
+
+    @property
+    def written_actions(self) -> tuple[Action, ...]:
+        """``actions``, parsed."""
+        return tuple(map(parse_action, self.actions or ()))
+
+    def given_choices(self) -> Choices | None:
+        """The choices of one run, where they are given."""
+        return None if self.choices is None else Choices(read_choices(self.choices))
+
+    def summary(self) -> str:
+        """As `command_line`, without what a shrunk run spells out."""
+        return replace(self, omit=(), actions=None, choices=None).command_line()
 
     @property
     def upgrade_path(self) -> UpgradePath | None:

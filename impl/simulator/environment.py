@@ -23,9 +23,10 @@ from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.chosen_network import network_of
 from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
-from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
+from rebalance_check.impl.simulator.network import Token
 from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.progress import ProgressGuard
@@ -73,7 +74,7 @@ class Environment:
         self.progress = ProgressGuard(self.clock)
         self._listener = listener
         self._member_ids = 0
-        self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
+        self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
         self._plan = plan
         self._config = broker_config(plan)
         self._numbers = Numbers()

@@ -83,7 +83,7 @@ class MemberProcess:
         if self.application is not None:
             self.crash()
         self.application = self._start(self.step)
-        self._connections = Connections(self._network, self._choices, self._receive, self._disconnected)
+        self._connections = Connections(self.name, self._network, self._choices, self._receive, self._disconnected)
         self._enter_poll()
 
     def stop(self) -> None:

@@ -70,14 +70,17 @@ def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
 def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
-    Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
-    pause). On an upgrade path it is the rolling restarts with ``options.steps`` // 2 others between. The bounds say
-    how many members and partitions there are; their budgets count what the schedule holds.
+    ``options.actions`` stand in the place of what is drawn. Actions listed in ``options.omit`` are left out, and with
+    them those that no longer apply (a resume without its pause). On an upgrade path it is the rolling restarts with
+    ``options.steps`` // 2 others between. The bounds say how many members and partitions there are; their budgets count
+    what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)
     random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade_path
-    drawn: Iterator[Action]
-    if protocol is SimulatedProtocol.STATUS:
+    drawn: Iterable[Action]
+    if options.actions is not None:
+        drawn = options.written_actions
+    elif protocol is SimulatedProtocol.STATUS:
         drawn = status_actions(seed, options, plan)
     elif protocol is SimulatedProtocol.CONNECT_CONFIG:
         drawn = config_actions(seed, options, plan)

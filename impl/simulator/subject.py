@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.runtime.choices import Choices, choosing
 from rebalance_check.impl.runtime.clock import EndlessError
 from rebalance_check.impl.runtime.collecting import rarely_collected
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
@@ -41,17 +42,23 @@ class SimulatorSubject:
 
     ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
     protocols ``status`` and ``connect-config`` it is a cluster of stores. ``listener`` receives each event at once;
-    without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. The mutant
-    is planted while a method runs, and only then.
+    without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. ``choices``
+    note those of the run. The mutant is planted while a method runs, and only then.
     """
 
     name = NAME
 
     def __init__(
-        self, options: SimulationOptions, listener: Listener | None = None, other: OtherCluster | None = None
+        self,
+        options: SimulationOptions,
+        listener: Listener | None = None,
+        other: OtherCluster | None = None,
+        *,
+        choices: Choices | None = None,
     ) -> None:
         self._other = other
         self._options = options
+        self._choices = options.given_choices() if choices is None else choices
         self._observed: list[Event] = []
         self._listener: Listener = listener or self._observed.append
         self._run: GroupRun | StatusCluster | ConfigCluster | None = None
@@ -75,7 +82,7 @@ class SimulatorSubject:
         Raises `RebalanceCheckError` when the options name no known mutant.
         """
         options = replace(self._options, members=bounds.members, partitions=bounds.partitions)
-        with planted(self._options.mutant):
+        with planted(self._options.mutant), choosing(self._choices):
             match drawn_protocol(seed, options):
                 case SimulatedProtocol.STATUS:
                     self._run = StatusCluster(seed, options, self._listener)
@@ -92,7 +99,7 @@ class SimulatorSubject:
         """
         if self._run is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
-        with planted(self._options.mutant):
+        with planted(self._options.mutant), choosing(self._choices):
             self._run.perform(action)
         return self._take()
 
@@ -100,7 +107,8 @@ class SimulatorSubject:
         """End the run; `RunEnded` names what had not settled when it was healed."""
         ended, self._run = self._run, None
         if ended is not None:
-            ended.close()
+            with choosing(self._choices):
+                ended.close()
         return self._take()
 
     def _take(self) -> list[Event]:
@@ -197,18 +205,25 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
 
 def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: FaultPlan) -> str:
     """What distinguishes this run from others of its seed: the options, and what was drawn: config and faults."""
-    return f"{options.command_line()}; {settings}; faults drawn: {plan}"
+    return f"{options.summary()}; {settings}; faults drawn: {plan}"
 
 
-def simulate_into(seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None = None) -> None:
-    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed.
+def simulate_into(
+    seed: int,
+    options: SimulationOptions,
+    listener: Listener,
+    other: OtherCluster | None = None,
+    *,
+    choices: Choices | None = None,
+) -> None:
+    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed; ``choices`` note its own.
 
     A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
     and whatever ran before. ``other`` is the cluster under a group where that is not ours.
 
     Raises `RebalanceCheckError` when the mutant is unknown.
     """
-    subject = SimulatorSubject(options, listener, other)
+    subject = SimulatorSubject(options, listener, other, choices=choices)
     schedule = churn_schedule(seed, options)
     with planted(options.mutant), rarely_collected():
         subject.open(schedule.bounds, schedule.seed)

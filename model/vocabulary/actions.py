@@ -8,8 +8,11 @@ understands.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class ActionKind(StrEnum):
@@ -316,3 +319,17 @@ class Action(NamedTuple):
     def __str__(self) -> str:
         """``JoinGroup m1``; the choice follows in brackets when it is not 0."""
         return f"{self.kind} m{self.member}" + (f" [{self.choice}]" if self.choice else "")
+
+
+_WRITTEN: Final = re.compile(r"(?P<kind>\w+) m(?P<member>\d+)(?: \[(?P<choice>\d+)\])?")
+
+
+def parse_action(text: str) -> Action:
+    """The action that ``str`` writes so.
+
+    Raises: RebalanceCheckError where it is none.
+    """
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None or found["kind"] not in list(ActionKind):
+        raise RebalanceCheckError(f"{text!r} is no action: write KIND mNUMBER or KIND mNUMBER [CHOICE]")
+    return Action(ActionKind(found["kind"]), int(found["member"]), int(found["choice"] or 0))

@@ -90,6 +90,14 @@ from rebalance_check.report.terminal import visible
               "(all,loading-sync).")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
+@click.option(
+    "--actions",
+    metavar="ACTION,...",
+    help="The churn, in the place of what seeds draw: StartMember m0, AdvanceClock m0 [500] (a shrunk run).",
+)
+@click.option("--choices", metavar="CHOICE,...",
+          help="What happens to messages and threads, in the place of what seeds draw; all else is quiet (a shrunk "
+              "run; none: everything is).")  # fmt: skip
 @click.option("--mutant", default="", metavar="NAME",
               help="Switch on a planted defect (see `rebalance-check mutants`). Without --protocol its own search says "
               "what is not named here: seeds, protocol, mode, faults, steps.")  # fmt: skip
@@ -207,12 +215,13 @@ def explain_run(
 
     ``replayed`` is what the command that replays it says of the subject.
     """
-    history, found, replay = run.history, run.counterexample, replay_command(seed, options)
+    history, found, replay, unfinished = run.history, run.counterexample, replay_command(seed, options), ""
     if shrinking:
         small = shrink(seed, options, select([name])[0], simulate=simulate)
-        history, found, replay = small.history, small.counterexample, small.replay
+        history, found, replay, unfinished = small.history, small.counterexample, small.replay, small.unfinished
     replay = f"{replay} {replayed}".rstrip()
     text, _, _ = explained(history, found, replay, context=chosen_rows())
+    text += f"\n  {unfinished}" if unfinished else ""
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 
 
@@ -230,6 +239,7 @@ def explain_scenario(
         history, found, lines = broken.history, broken.counterexample, list(broken.lines)
     replay = scenario_command(seed, options)
     text, _, _ = explained(history, found, replay, context=chosen_rows())
-    scenario = "\n".join(f"  {line}" for line in lines)
+    unfinished = f"\n  {broken.unfinished}" if broken is not None and broken.unfinished else ""
+    scenario = "\n".join(f"  {line}" for line in lines) + unfinished
     document = {"seed": seed, "replay": replay, "events": len(history), "scenario": lines}
     return f"{text}\n\nscenario\n{scenario}", document | (counterexample_document(found) or {})
