@@ -55,6 +55,10 @@ class Watch:
             self._has_found = True
             self._on_finding(new)
 
+    def note(self, *, is_new: bool) -> None:
+        """Take note of a run that was judged elsewhere: whether something new was found in it."""
+        self._has_found = self._has_found or is_new
+
     def _first_new(self, rows: Iterable[VerdictRow]) -> VerdictRow | None:
         broken = (row for row in rows if row.outcome is Outcome.VIOLATED)
         new = [row for row in broken if self._known.entry_for(row.invariant, row.detail) is None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,9 @@ class KnownOptions:
     strict: bool = False
 
 
+NO_LIST: Final = KnownOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class CampaignOptions:
     """Whether the campaign stops at its first new finding, and the folder of its corpus; None for none."""
@@ -35,7 +38,7 @@ def refuse_campaign_options(known: KnownOptions, ends: CampaignOptions, what: st
 
     Raises: RebalanceCheckError when one of them is named.
     """
-    if known != KnownOptions() or ends != CampaignOptions():
+    if known != NO_LIST or ends != CampaignOptions():
         raise RebalanceCheckError(
             f"--known, --strict, --stop-at-first and --corpus are for campaigns that judge histories, and {what} are "
             "compared or only looked at: leave them out"

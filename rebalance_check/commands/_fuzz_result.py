@@ -72,7 +72,12 @@ def show_known(console: Console, known: tuple[KnownTally, ...]) -> None:
             console.say(f"  {visible(str(each.entry))} in {_runs(len(each.rows))}: {visible(each.entry.reason)}")
     for each in known:
         if not each.rows:
-            console.say(f"  not seen: {visible(str(each.entry))}; if it does not come back, delete the entry")
+            console.say(f"  {entry_not_seen(each.entry)}")
+
+
+def entry_not_seen(entry: KnownEntry) -> str:
+    """What is said of an entry that accounts for nothing."""
+    return f"not seen: {visible(str(entry))}; if it does not come back, delete the entry"
 
 
 def _known_in_words(result: FuzzResult) -> str:
@@ -104,7 +109,7 @@ def fuzz_document(result: FuzzResult) -> dict[str, Any]:
         "failing_seeds": list(result.failing_seeds),
         "findings": [_finding_document(finding) for finding in result.findings],
         "known": [_known_document(each) for each in result.known if each.rows],
-        "known_not_seen": [_entry_document(each.entry) for each in result.known if not each.rows],
+        "known_not_seen": [entry_document(each.entry) for each in result.known if not each.rows],
         "faults": list(result.faults),
     }
 
@@ -114,8 +119,9 @@ def _finding_document(finding: Finding) -> dict[str, Any]:
 
 
 def _known_document(each: KnownTally) -> dict[str, Any]:
-    return {**_entry_document(each.entry), "runs": len(each.rows), "seeds": [row.seed for row in each.rows]}
+    return {**entry_document(each.entry), "runs": len(each.rows), "seeds": [row.seed for row in each.rows]}
 
 
-def _entry_document(entry: KnownEntry) -> dict[str, Any]:
+def entry_document(entry: KnownEntry) -> dict[str, Any]:
+    """The JSON form of an entry of a list of known findings."""
     return {"invariant": entry.claim, "finding": entry.finding, "of": entry.of, "reason": entry.reason}
