@@ -195,21 +195,30 @@ class Member(Generic[C]):
             self._loop.close()
 
     def _advance(self) -> None:
-        self._do(self._driven.advance)
+        """Each poll asks for this, so it wakes the application for what is new only: else both would go in circles."""
+        if self._do(self._driven.advance):
+            self._changed.set()
 
-    def _do(self, step: Callable[[int], None]) -> None:
-        """Let the member do something, and carry out what it then wants of the sockets."""
+    def _arrive(self, step: Callable[[int], None]) -> None:
+        """A connection has something for the member."""
+        self._do(step)
+        self._changed.set()
+
+    def _do(self, step: Callable[[int], None]) -> bool:
+        """Let the member do something, and carry out what it then wants of the sockets; whether there is something new
+        for the application: an order, a fault, or that another poll gets further."""
         with self._monitor:
             try:
                 step(now_ms())
             except Exception as fault:  # the application gets it from its next poll, whatever it is
                 self._fault = fault
             orders = self._driven.take_orders()
-            next_ms = self._driven.next_ms()
+            next_ms, next_poll_ms = self._driven.next_ms(), self._driven.next_poll()
+            is_faulty = self._fault is not None
         for order in orders:
             self._carry_out(order)
         self._set_timer(next_ms)
-        self._changed.set()
+        return bool(orders) or is_faulty or (next_poll_ms is not None and next_poll_ms <= now_ms())
 
     def _set_timer(self, next_ms: int | None) -> None:
         if self._timer is not None:
@@ -236,21 +245,21 @@ class Member(Generic[C]):
             await self._loop.create_connection(lambda: _Socket(self, number), order.host, order.port)
         except OSError as error:
             problem = os.strerror(error.errno) if error.errno else str(error)
-            self._do(lambda now: self._driven.lost(number, now, problem))
+            self._arrive(lambda now: self._driven.lost(number, now, problem))
 
     def connected(self, number: int, socket: _Socket) -> None:
         """A connection stands."""
         self._sockets[number] = socket
-        self._do(lambda now: self._driven.opened(number, now))
+        self._arrive(lambda now: self._driven.opened(number, now))
 
     def received(self, number: int, data: bytes) -> None:
         """Bytes came."""
-        self._do(lambda now: self._driven.received(number, data, now))
+        self._arrive(lambda now: self._driven.received(number, data, now))
 
     def disconnected(self, number: int) -> None:
         """The other side closed a connection, or it broke."""
         if self._sockets.pop(number, None) is not None:
-            self._do(lambda now: self._driven.lost(number, now, "the broker closed the connection"))
+            self._arrive(lambda now: self._driven.lost(number, now, "the broker closed the connection"))
 
 
 async def _over(tasks: Sequence[asyncio.Task[None]]) -> None:

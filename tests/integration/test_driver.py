@@ -161,6 +161,18 @@ def test_heartbeats_go_on_while_a_callback_takes_its_time(start: Start, events: 
     assert not [event for event in events if isinstance(event, MembershipLost)]
 
 
+def test_a_member_at_rest_is_polled_where_something_is_due__and_not_in_circles(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    polls: list[int] = []
+    poll = ConsumerCoordinator.poll
+    monkeypatch.setattr(ConsumerCoordinator, "poll", lambda one, now: (polls.append(now), poll(one, now)))
+    member.poll(1.0)
+    assert 1 <= len(polls) < 100, "about ten heartbeats, with a poll for each request and each reply"
+
+
 def test_a_poll_is_woken_up_from_another_thread(start: Start) -> None:
     member = start("m0")
     member.await_stable(10)
