@@ -36,6 +36,11 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "cooperative_keeps_what_it_owns",
     ),
     _mutant(
+        "given-up-request-is-handled-again",
+        "a request whose connection broke is given up with all others, and once more by itself",
+        "request_ends_once",
+    ),
+    _mutant(
         "leader-overlooks-new-partitions",
         "a leader that learns of new partitions does not join again",
         "every_partition_gets_an_owner",

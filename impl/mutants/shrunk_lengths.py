@@ -101,6 +101,7 @@ STEPS: Final[dict[str, int]] = {
     "generation-ends-with-its-connector": 7,
     "generation-not-advanced": 5,
     "generation-reused": 5,
+    "given-up-request-is-handled-again": 3,
     "hand-over-expected": 8,
     "handed-out-id-is-not-timed": 4,
     "heartbeat-accepted-while-preparing": 5,
