@@ -10,6 +10,7 @@ from rebalance_check.model.vocabulary import events
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     AnyEvent,
+    ApplicationBusy,
     AssignmentAccepted,
     AssignmentCompleted,
     AssignmentComputed,
@@ -23,6 +24,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigStoreStarted,
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
+    ConnectionBroken,
     ConnectionClosed,
     ConnectionOpened,
     ConnectorStarted,
@@ -60,6 +62,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberResumed,
     MembershipLost,
     MemberStarted,
+    MetadataReceived,
     NodeChanged,
     OffsetCommitReplied,
     OffsetCommitted,
@@ -72,6 +75,7 @@ from rebalance_check.model.vocabulary.events import (
     ProcessStarted,
     ProducerFenced,
     ProducerInitialised,
+    RebalanceEnforced,
     RejoinRequested,
     ReplyObserved,
     ReplyReceived,
@@ -235,6 +239,7 @@ from rebalance_check.properties.machines.coordinator import CoordinatorDiffersEr
 from rebalance_check.properties.machines.strategies import group_bounds, schedules
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
+from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import (
@@ -253,6 +258,7 @@ from rebalance_check.properties.wire.catalogue import WireClaims
 __all__ = [
     "CATALOGUE",
     "AnyEvent",
+    "ApplicationBusy",
     "AssignedMemberIdsAreNew",
     "AssignedOncePerGeneration",
     "AssignmentAccepted",
@@ -277,6 +283,7 @@ __all__ = [
     "ConnectAssignmentComputed",
     "ConnectAssignmentReceived",
     "ConnectWorkers",
+    "ConnectionBroken",
     "ConnectionClosed",
     "ConnectionOpened",
     "ConnectorStarted",
@@ -367,6 +374,8 @@ __all__ = [
     "MembershipEndsForAReason",
     "MembershipLost",
     "MergedHistory",
+    "MetadataReceived",
+    "NeedClaims",
     "NoDoubleOwnership",
     "NoServerError",
     "NobodyIsRemovedEarly",
@@ -404,6 +413,7 @@ __all__ = [
     "ProducerInitialised",
     "RebalanceCheckError",
     "RebalanceCompletes",
+    "RebalanceEnforced",
     "RebalancePhaseEnds",
     "Recorder",
     "RefusedJoinLeavesNoTrace",

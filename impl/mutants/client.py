@@ -246,9 +246,11 @@ CLIENT_MUTANTS: Final = [
         "rejoin-flag-cleared-at-join-not-sync",
         "when SyncGroup fails the member takes itself for joined",
     ),
-    _scripted(
+    _fuzzed(
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
+        "coordinator_loss_has_a_cause",
+        _EAGER,
     ),
     _scripted(
         "cooperative-unsubscribe-skips-leave",

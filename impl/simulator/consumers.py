@@ -21,7 +21,8 @@ from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
-from rebalance_check.model.vocabulary.events import MemberRested
+from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced
+from rebalance_check.model.vocabulary.ids import partition
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
@@ -87,8 +88,8 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
-        for partition in self.fetchable():
-            self.consumed(partition, now_ms // RECORD_MS)
+        for each in self.fetchable():
+            self.consumed(each, now_ms // RECORD_MS)
         if self._commits and (self._random.random() < COMMITS or self._plan() is NO_FAULTS):
             self.commit(self.positions(), now_ms)
 
@@ -115,7 +116,13 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         """``Consumer.enforceRebalance`` (KIP-568), once for each assignment that was skipped."""
         if self._has_skipped and self.state is MemberState.STABLE:
             self._has_skipped = False
+            self.recorder.emit(RebalanceEnforced(member=self.member))
             self.request_rejoin("rebalance enforced by user")
+
+    def receive_metadata(self, cluster: Mapping[str, int]) -> None:
+        """The client is answered Metadata."""
+        self.recorder.emit(MetadataReceived(member=self.member, partitions=partitions_of(cluster)))
+        self.update_metadata(cluster)
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
         """Unsubscribe and subscribe again, want another topic as well, or want the first one alone.
@@ -135,4 +142,9 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
     @property
     def holds(self) -> tuple[str, ...]:
         """The names of the owned partitions."""
-        return tuple(partition.name for partition in self.owned)
+        return tuple(each.name for each in self.owned)
+
+
+def partitions_of(cluster: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of all partitions of the cluster, sorted by topic."""
+    return tuple(partition(topic, index) for topic, count in sorted(cluster.items()) for index in range(count))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication, partitions_of
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
@@ -50,11 +50,10 @@ class Topics:
         wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
         to_own = tuple(partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count))
         self._environment.to_own = lambda: to_own
-        existing = tuple(
-            partition(topic, index) for topic, count in sorted(self.cluster.items()) for index in range(count)
+        self._environment.harness.emit(
+            TopicsDescribed(partitions=partitions_of(self.cluster), metadata_max_age_ms=METADATA_MS)
         )
-        self._environment.harness.emit(TopicsDescribed(partitions=existing, metadata_max_age_ms=METADATA_MS))
 
     def _learn(self, member: MemberProcess) -> None:
         if isinstance(member.application, ConsumerApplication):
-            member.application.update_metadata(self.cluster)
+            member.application.receive_metadata(self.cluster)

@@ -94,6 +94,10 @@ from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as
 from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
+from rebalance_check.model.vocabulary.surrounding_events import ApplicationBusy as ApplicationBusy
+from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken as ConnectionBroken
+from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
+from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
 from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
 from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
 from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
@@ -295,12 +299,18 @@ class LogTailLost(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSent(Event):
-    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent."""
+    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent.
+
+    A JoinGroup has a checksum of its protocols and what the member sends for each (``metadata``, "" where the subject
+    cannot see it), and the partitions that its first one claims (``owned``).
+    """
 
     member: str
     api: str
     request: int
     generation: int = -1
+    metadata: str = ""
+    owned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -462,7 +472,7 @@ AnyEvent: TypeAlias = (
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
-    | CoordinatorLost
+    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RebalanceEnforced
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
