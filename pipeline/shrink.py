@@ -22,7 +22,15 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Simulate
 from rebalance_check.pipeline.seed_run import breaks, replay_command
-from rebalance_check.pipeline.smaller_runs import fewer_faults, fewer_members, fewer_partitions, less, merged, shorter
+from rebalance_check.pipeline.smaller_runs import (
+    fewer_faults,
+    fewer_members,
+    fewer_partitions,
+    less,
+    merged,
+    quieter,
+    shorter,
+)
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample
 
@@ -127,7 +135,8 @@ def shrink(
     while before != search.options and search.runs_left:
         before = search.options
         _fewer(search)
-    _shorter(search)
+        search.first_accepted(quieter(search.options))
+        _shorter(search)
     unfinished = "" if search.runs_left else _got_to(search)
     return Shrunk(seed, search.options, search.counterexample, _until_broken(search), search.runs, unfinished)
 

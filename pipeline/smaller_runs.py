@@ -12,6 +12,9 @@ from rebalance_check.impl.runtime.choices import read, written
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind, parse_action
 
+PACES_MS: Final = (1, 1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000)
+"""Pauses worth trying: around them lie the time-outs of simulated groups."""
+
 _MEMBER: Final = re.compile(r"\bm(\d+)\b")
 
 
@@ -64,6 +67,17 @@ def fewer_faults(options: SimulationOptions) -> Iterator[SimulationOptions]:
         yield replace(options, faults=())
     for kind in options.faults:
         yield replace(options, faults=tuple(one for one in options.faults if one is not kind))
+
+
+def quieter(options: SimulationOptions) -> Iterator[SimulationOptions]:
+    """The run without any choice, with another pause at one place: often all that the choices did was to take time."""
+    actions = options.actions or ()
+    if options.choices:
+        for place, action in enumerate(map(parse_action, actions)):
+            if action.kind is ActionKind.ADVANCE_CLOCK:
+                for choice in PACES_MS:
+                    paced = (*actions[:place], str(action._replace(choice=choice)), *actions[place + 1 :])
+                    yield replace(options, actions=paced, choices=())
 
 
 def merged(options: SimulationOptions) -> Iterator[SimulationOptions]:

@@ -48,13 +48,15 @@ class Caught:
 
     ``steps`` is the size of the shrunk counterexample: the rows that the table of a run or of a scenario shows, the
     actions of a path, the members, topics and claims of an assignment problem, the steps of a history of a Connect
-    group. ``seconds`` is what finding it took, shrinking apart.
+    group. ``seconds`` is what finding it took, shrinking apart; ``unfinished`` says what shrinking got to where its
+    time ended first.
     """
 
     mutant: str
     steps: int
     seconds: float
     lines: tuple[str, ...]
+    unfinished: str = ""
 
 
 def catch(mutant: Mutant) -> Caught | None:
@@ -102,10 +104,10 @@ def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
         f"seed {seed}",
         *_actions(seed, small.options),
         small.counterexample.headline,
-        *filter(None, [small.unfinished]),
         small.replay,
     ]
-    return Caught(mutant.name, len(history_lanes(small.history, small.counterexample).rows), seconds, tuple(lines))
+    rows = history_lanes(small.history, small.counterexample).rows
+    return Caught(mutant.name, len(rows), seconds, tuple(lines), small.unfinished)
 
 
 def _actions(seed: int, options: SimulationOptions) -> list[str]:
@@ -223,7 +225,7 @@ def _run_scenarios(mutant: Mutant, find: ScenarioSearch) -> Caught | None:
             small = shrink_scenario(broken, invariant)
             lines = (f"seed {seed}", *small.lines, small.counterexample.headline)
             rows = history_lanes(small.history, small.counterexample).rows
-            return Caught(mutant.name, len(rows), seconds, lines)
+            return Caught(mutant.name, len(rows), seconds, lines, small.unfinished)
     return None
 
 
