@@ -9,7 +9,6 @@ from typing import Final
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.choices import Choices, choosing
 from rebalance_check.impl.runtime.clock import EndlessError
-from rebalance_check.impl.runtime.collecting import rarely_collected
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.cluster import OtherCluster
@@ -23,6 +22,7 @@ from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, dr
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.progress import SpinError
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.vocabulary.actions import (
     CONFIG_CHURN,
     CONNECT_CHURN,

@@ -19,7 +19,7 @@ ROOT = "rebalance_check"
 FLOORS = (
     ("rebalance_check._lazy_names",),
     # The vocabulary, the model checker, the models.
-    ("model.vocabulary", "model.shrink", "model.in_thread", "model.version"),
+    ("model.vocabulary", "model.collecting", "model.shrink", "model.in_thread", "model.version"),
     ("model.checker.layout",),
     ("model.checker.layout_source",),
     ("model.checker.layout_objects", "model.checker.specification"),

@@ -1,14 +1,15 @@
-"""The collector of Python looks seldom while a history is made, and as often as before afterwards."""
+"""The collector of Python looks seldom while a history is made or judged, and as often as before afterwards."""
 
 import gc
 from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.impl.runtime.collecting import RARELY, rarely_collected
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.simulator import simulate_into
+from rebalance_check.impl.simulator import simulate, simulate_into
+from rebalance_check.model.collecting import RARELY, rarely_collected
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.judge import judge
 
 USUAL = (700, 10, 10)
 
@@ -24,6 +25,20 @@ def _usual_pace() -> Iterator[None]:
 def test_a_simulation_is_rarely_collected() -> None:
     seen: list[tuple[int, int, int]] = []
     simulate_into(0, SimulationOptions(), lambda _: seen.append(gc.get_threshold()))
+    assert seen
+    assert set(seen) == {RARELY}
+    assert gc.get_threshold() == USUAL
+
+
+def test_a_judgement_is_rarely_collected() -> None:
+    seen: list[tuple[int, int, int]] = []
+
+    def noted() -> Iterator[Event]:
+        for event in simulate(0, SimulationOptions()):
+            seen.append(gc.get_threshold())
+            yield event
+
+    judge(noted())
     assert seen
     assert set(seen) == {RARELY}
     assert gc.get_threshold() == USUAL
