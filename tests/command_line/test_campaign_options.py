@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from rebalance_check.properties.known import read_known
+
 PLANTED = ("fuzz", "--mutant", "revoked-partitions-kept", "--protocol", "cooperative", "--workers", "1",
            "--invariant", "callbacks_alternate")  # fmt: skip
 FOUND = "callbacks_alternate: "
@@ -109,3 +111,23 @@ def test_what_has_no_histories_refuses_the_options(
     answer = command("fuzz", "--seeds", "0:1", *other, *option)
     assert answer.code == 2
     assert "are for campaigns that judge histories" in answer.err
+
+
+OF_KAFKA = {
+    "--seeds 145:146 --protocol eager --partitions 1 --faults pause,failover,subscription,loading-sync": [0],
+    "--seeds 6561:6562 --protocol eager --partitions 1 --faults pause,metadata,coordinator-pause,unnoticed-growth "
+    "--omit 1,2,3,4,5,6,9,10,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28": [1, 2],
+    "--seeds 48:49 --protocol connect --mode exactly-once --faults config-outage": [3],
+}
+"""Commands of TRACK_RECORD.md, and the entries of the list that they show."""
+
+
+@pytest.mark.parametrize("line", OF_KAFKA)
+def test_the_list_of_kafka_accounts_for_what_its_own_groups_do_not_survive(command: Command, line: str) -> None:
+    listed = Path(__file__).parents[2] / "docs" / "known-of-kafka.toml"
+    assert command("fuzz", "--workers", "1", *line.split()).code in (10, 11)
+    answer = command("fuzz", "--workers", "1", *line.split(), "--known", listed, "--json")
+    assert (answer.code, answer.document["findings"]) == (0, [])
+    entries = [(entry.claim, entry.finding) for entry in read_known(listed).entries]
+    seen = {(each["invariant"], each["finding"]) for each in answer.document["known"]}
+    assert seen == {entries[number] for number in OF_KAFKA[line]}
