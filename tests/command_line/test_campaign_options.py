@@ -131,3 +131,14 @@ def test_the_list_of_kafka_accounts_for_what_its_own_groups_do_not_survive(comma
     entries = [(entry.claim, entry.finding) for entry in read_known(listed).entries]
     seen = {(each["invariant"], each["finding"]) for each in answer.document["known"]}
     assert seen == {entries[number] for number in OF_KAFKA[line]}
+
+
+def test_a_table_is_judged_with_a_list_and_files_are_not(command: Command, known: Path, tmp_path: Path) -> None:
+    command(*PLANTED, "--seeds", "0:20", "--out", tmp_path / "table", "--history", tmp_path / "one.jsonl")
+    asked = ("judge", tmp_path / "table", "--invariant", "callbacks_alternate", "--known", known)
+    assert command("judge", tmp_path / "table", "--invariant", "callbacks_alternate").code == 10
+    assert command(*asked).code == 0
+    assert command(*asked, "--strict").code == 10
+    answer = command("judge", tmp_path / "one.jsonl", "--known", known)
+    assert answer.code == 2
+    assert "are for the folder of a campaign" in answer.err
