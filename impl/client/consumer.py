@@ -138,8 +138,10 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """One subscription per assignor, with the claims and the generation that the member has now."""
         self.note_joined_subscription()
+        version = self.config.subscription_version
         return [
-            (name, write_subscription(self._subscription_for(assignor))) for name, assignor in self.assignors.items()
+            (name, write_subscription(self._subscription_for(assignor), version))
+            for name, assignor in self.assignors.items()
         ]
 
     def _subscription_for(self, assignor: Assignor) -> Subscription:

@@ -24,9 +24,10 @@ class FaultPlan:
     ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
     way when its connection broke arrives all the same, later than what the next connection carries;
     ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
-    that a request is answered with a retriable error, ``look_up`` that the coordinator is not found, ``wake_up`` that a
-    poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the config
-    topic for a long time.
+    that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails, ``wake_up``
+    that a poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the
+    config topic for a long time; ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
+    pauses a partition, between two polls.
     """
 
     kinds: tuple[FaultKind, ...] = ()
@@ -41,6 +42,8 @@ class FaultPlan:
     look_up: float = 0.0
     wake_up: float = 0.0
     config_outage: float = 0.0
+    callback_commit: float = 0.0
+    seek: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
         """Whether that kind of fault is switched on."""
@@ -98,5 +101,9 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, wake_up=random.choice((0.2, 0.5)))
         case FaultKind.CONFIG_OUTAGE:
             return replace(plan, config_outage=random.choice((0.02, 0.1)))
+        case FaultKind.CALLBACK_COMMIT:
+            return replace(plan, callback_commit=random.choice((0.3, 0.8)))
+        case FaultKind.SEEK:
+            return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:
             return plan

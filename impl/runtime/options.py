@@ -49,13 +49,17 @@ class ClusterMode(StrEnum):
 class FaultKind(StrEnum):
     """What the seed may switch on for a run. The first five concern messages, the next three processes.
 
-    The others are drawn only where they are named (`COMMON_FAULTS` are the default): ``refusal``, a coordinator that
-    answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its poll;
-    ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
-    ``pattern``, consumers that subscribe by a pattern, and topics that come and go. ``coordinator-kill``,
-    ``coordinator-pause`` and ``coordinator-move`` concern the node that coordinates: another takes over, and the one
-    that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that costs the last
-    records of the log, too.
+    Then there are ``refusal``, a coordinator that answers retriable errors; ``look-up``, one that is not found, or not
+    where a look-up says; ``wake-up``, an application that interrupts its poll; ``failover``; ``subscription`` and
+    ``metadata``, consumers that change their topics, and topics that grow; ``pattern``, consumers that subscribe by a
+    pattern, and topics that come and go. ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` concern
+    the node that coordinates: another takes over, and the one that was paused answers from memory for a while when it
+    runs again; ``log-tail`` is a kill that costs the last records of the log, too.
+
+    The next four are habits of consumers and of their applications: ``callback-commit``, commits in callbacks, in
+    flight while the member joins again; ``seek``, positions that move and partitions that are paused;
+    ``mixed-members``, members of different versions and libraries; ``topic-of-some``, a topic that only some members
+    want, which grows, vanishes and comes back, whether the leader wants it or not.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
@@ -84,6 +88,10 @@ class FaultKind(StrEnum):
     COORDINATOR_MOVE = "coordinator-move"
     LOG_TAIL = "log-tail"
     PATTERN = "pattern"
+    CALLBACK_COMMIT = "callback-commit"
+    SEEK = "seek"
+    MIXED_MEMBERS = "mixed-members"
+    TOPIC_OF_SOME = "topic-of-some"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"

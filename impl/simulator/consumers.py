@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Final
@@ -15,8 +16,11 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.protocol.messages import JoinedMember
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
@@ -52,6 +56,21 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 
 
+class CommittingListener(RebalanceListener):
+    """Callbacks that may commit while partitions are still owned, or when others came."""
+
+    def __init__(self, commit: Callable[[], None]) -> None:
+        self._commit = commit
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+        """All that is owned may be committed."""
+        self._commit()
+
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+        """The last chance; the answer comes while the member joins again."""
+        self._commit()
+
+
 class ConsumerApplication(MembershipView, ConsumerCoordinator):
     """The coordinator of a consumer, and the loop body of the application around it."""
 
@@ -76,9 +95,11 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             assignors=[ASSIGNORS[assignor]() for assignor in settings.assignors],
             partitions_per_topic=cluster,
             refresh_metadata=lambda: cluster,
+            listener=CommittingListener(self._commit_in_callback),
             auto_commit_ms=settings.auto_commit_ms,
             random=jitter,
         )
+        self._not_read: set[TopicPartition] = set()
         self._by_pattern = by_pattern
         self._has_skipped = False
         self._random = random
@@ -88,10 +109,31 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
+        log_end = now_ms // RECORD_MS
+        self._maybe_seek(log_end)
         for each in self.fetchable():
-            self.consumed(each, now_ms // RECORD_MS)
+            if each not in self._not_read:
+                self.consumed(each, log_end)
         if self._commits and (self._random.random() < COMMITS or self._plan() is NO_FAULTS):
             self.commit(self.positions(), now_ms)
+
+    def _maybe_seek(self, log_end: int) -> None:
+        """Seek anywhere, and pause or resume the partition, as often as the plan says; without faults all are read.
+
+        What was paused and is not owned any more is not paused when it comes back.
+        """
+        plan = self._plan()
+        self._not_read &= set() if plan is NO_FAULTS else set(self.owned)
+        if self.fetchable() and self._happens(plan.seek):
+            sought = self._random.choice(self.fetchable())
+            self.consumed(sought, self._random.randint(0, log_end))
+            self._not_read ^= {sought}
+
+    def _commit_in_callback(self) -> None:
+        """Commit what was read, without waiting for the answer, as often as the plan says."""
+        if self._happens(self._plan().callback_commit):
+            with suppress(GroupError):  # of a member that was fenced: every poll says so
+                self.commit(self.positions(), self._now_ms)
 
     def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
         """As the base class; the application reads on and on, and may commit between any two polls."""

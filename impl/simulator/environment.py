@@ -27,7 +27,7 @@ from rebalance_check.impl.simulator.chosen_network import network_of
 from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import Token
-from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
+from rebalance_check.impl.simulator.nodes import NODES, PORT, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.progress import ProgressGuard
 from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
@@ -42,6 +42,9 @@ REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
     OffsetCommitRequest: (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
 }
 """The retriable errors that a coordinator in trouble answers to each request."""
+
+LOOK_UP_FAILURES: Final = ("unknown", "outdated", "silent")
+"""What becomes of a look-up that fails, each as likely as the next."""
 
 Listener = Callable[[Event], None]
 
@@ -145,10 +148,18 @@ class Environment:
         self.nodes.arrive(number, token, request)
 
     def _serve_look_up(self, number: int, token: Token | None) -> None:
-        if self.network.happens(self.network.plan.look_up):
-            self.network.answer(token, FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE))
-        else:
+        """A node is asked who coordinates. Where look-ups fail it does not know, says nothing, or names an old one."""
+        if not self.network.happens(self.network.plan.look_up):
             self.nodes.look_up(number, token)
+            return
+        match self.network.random.choice(LOOK_UP_FAILURES):
+            case "unknown":
+                self.network.answer(token, FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE))
+            case "outdated":
+                node = self.network.random.randrange(NODES)
+                self.network.answer(token, FindCoordinatorReply(node_id=node, host=f"node{node}", port=PORT))
+            case _:
+                pass  # the member asks again when the request has timed out
 
     def enforce_rebalance(self) -> None:
         """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one.

@@ -39,6 +39,8 @@ PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
+OF_SOME: Final = 10
+"""From this choice on, `ActionKind.CHANGE_TOPICS` is about the topic that only some members want."""
 MOST_TOPICS: Final = 3
 """How many topics there may be that match a pattern, not counting the first."""
 
@@ -51,10 +53,16 @@ UNUSUAL: Final = {
     FaultKind.COORDINATOR_MOVE: ((ActionKind.MOVE_COORDINATOR, 0, 1),),
     FaultKind.LOG_TAIL: ((ActionKind.KILL_COORDINATOR, 1, MOST_LOST),),
     FaultKind.PATTERN: ((ActionKind.CHANGE_TOPICS, 0, MOST_TOPICS),),
+    FaultKind.TOPIC_OF_SOME: (
+        (ActionKind.CHANGE_TOPICS, OF_SOME, OF_SOME + MOST_TOPICS),
+        (ActionKind.CHANGE_SUBSCRIPTION, 1, 2),
+    ),
 }
 """What a fault that is drawn on request may do: the actions, and the range of the choice of each."""
 
-OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN})
+OF_CONSUMERS: Final = frozenset(
+    {FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN, FaultKind.TOPIC_OF_SOME}
+)
 """Those of them that others than consumers know nothing of."""
 
 

@@ -10,6 +10,7 @@ from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplic
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.schedule import OF_SOME
 from rebalance_check.model.vocabulary.events import TopicsDescribed
 from rebalance_check.model.vocabulary.ids import partition
 
@@ -37,11 +38,28 @@ class Topics:
         for member in self._environment.members:
             self._learn(member)
 
+    def change(self, choice: int) -> None:
+        """Topics like the first exist, or (from `OF_SOME` on) the topic that some want has other partitions."""
+        if choice < OF_SOME:
+            self.let_exist(choice)
+        else:
+            self.resize_other(choice - OF_SOME)
+
+    def resize_other(self, partitions: int) -> None:
+        """The topic that only some members want has so many partitions, or (0) is gone; members learn one by one."""
+        self.cluster.pop(OTHER_TOPIC, None)
+        if partitions:
+            self.cluster[OTHER_TOPIC] = partitions
+        self._changed_slowly()
+
     def let_exist(self, count: int) -> None:
         """``t1`` to ``t<count>`` exist next to the first topic, and no others like them; members learn one by one."""
         for topic in [each for each in self.cluster if each.startswith(TOPIC) and each != TOPIC]:
             del self.cluster[topic]
         self.cluster |= {f"{TOPIC}{number}": 1 for number in range(1, count + 1)}
+        self._changed_slowly()
+
+    def _changed_slowly(self) -> None:
         self._changed()
         for member in self._environment.members:
             self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))

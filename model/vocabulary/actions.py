@@ -180,7 +180,8 @@ UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.CHA
 
 ``ChangeSubscription``: the consumer unsubscribes and subscribes again (choice 0), adds a topic (1) or drops it (2); a
 consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides the first topic ``choice`` topics exist
-that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
+that match the pattern, or (from 10 on) the topic that only some members want has ``choice`` - 10 partitions, 0 for
+none, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
 at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
 shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
 """
