@@ -168,7 +168,12 @@ def test_a_member_at_rest_is_polled_where_something_is_due__and_not_in_circles(
     member.await_stable(10)
     polls: list[int] = []
     poll = ConsumerCoordinator.poll
-    monkeypatch.setattr(ConsumerCoordinator, "poll", lambda one, now: (polls.append(now), poll(one, now)))
+
+    def counted(one: ConsumerCoordinator, now_ms: int) -> None:
+        polls.append(now_ms)
+        poll(one, now_ms)
+
+    monkeypatch.setattr(ConsumerCoordinator, "poll", counted)
     member.poll(1.0)
     assert 1 <= len(polls) < 100, "about ten heartbeats, with a poll for each request and each reply"
 
