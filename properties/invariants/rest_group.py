@@ -34,9 +34,10 @@ class OwnedIsWhatTheCoordinatorHoldsViolated(Violation):
 class _Terms(RestFold):
     """What the coordinator holds of each member, as DescribeGroups shows it and as it stands in its memory."""
 
+    needs = ((MemberRested,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupRested: self.on_group, CoordinatorRested: self.on_coordinator})
-        self.needs = ((MemberRested,),)
         self.compared = 0
         self._differ: dict[tuple[type[Event], str], set[Difference]] = {}
 
@@ -114,9 +115,10 @@ def _timeouts(held: tuple[int, int], rested: MemberRested, started: MemberStarte
 
 
 class _Assigned(RestFold):
+    needs = ((MemberRested,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupRested: self.on_group})
-        self.needs = ((MemberRested,),)
         self.compared = 0
 
     def on_group(self, event: GroupRested) -> None:

@@ -64,9 +64,10 @@ class _Unmarked(RestFold):
 
 
 class _Knows(RestFold):
+    needs = ((TopicsDescribed,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRested: self.on_member})
-        self.needs = ((TopicsDescribed,),)
         self.compared = 0
 
     def on_member(self, event: MemberRested) -> None:

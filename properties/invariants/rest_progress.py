@@ -48,9 +48,10 @@ class _Read(RestFold):
 
 
 class _Committed(RestFold):
+    needs = ((MemberRested,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {CoordinatorRested: self.on_coordinator})
-        self.needs = ((MemberRested,),)
         self.compared = 0
 
     def on_coordinator(self, event: CoordinatorRested) -> None:
