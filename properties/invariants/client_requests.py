@@ -34,6 +34,10 @@ class RequestEndsOnceViolated(Violation):
     """A member took a second outcome of one request."""
 
 
+COORDINATOR: Final = "coordinator"
+"""The source of what the coordinator records, in runs where it is held to the model."""
+
+
 class _Ends(Fold):
     """Per member: how each of its requests ended."""
 
@@ -60,7 +64,12 @@ class _Ends(Fold):
         self._ended.get(event.member, {}).pop(event.request, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
-        """The first outcome counts: after it the member has forgotten the request."""
+        """The first outcome counts: after it the member has forgotten the request.
+
+        What the coordinator records as its answer may be lost on its way, and the member then gives the request up.
+        """
+        if event.source == COORDINATOR:
+            return
         ended = self._ended.setdefault(event.member, {})
         before = ended.setdefault(event.request, event)
         if before is not event:
