@@ -29,6 +29,7 @@ from rebalance_check.properties.invariants import (
     persistence,
     request_fencing,
     rest_group,
+    rest_like_new,
     rest_members,
     rest_memory,
     rest_progress,
@@ -66,6 +67,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *rest_group.CLAIMS,
     *rest_memory.CLAIMS,
     *rest_progress.CLAIMS,
+    *rest_like_new.CLAIMS,
     *WireClaims,
     *liveness.CLAIMS,
 )

@@ -86,6 +86,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
     RestartPlanned,
     RestartRequested,
+    RestingStateRead,
     RunEnded,
     RunSettled,
     RunStarted,
@@ -219,6 +220,7 @@ from rebalance_check.properties.invariants.rest_group import (
     CoordinatorHoldsWhatMembersWant,
     OwnedIsWhatTheCoordinatorHolds,
 )
+from rebalance_check.properties.invariants.rest_like_new import RestIsLikeNew
 from rebalance_check.properties.invariants.rest_members import (
     KnowsThePartitionsItWants,
     NothingStaysMarked,
@@ -426,8 +428,10 @@ __all__ = [
     "RequestParked",
     "RequestSent",
     "ResetMemberLosesEverything",
+    "RestIsLikeNew",
     "RestartPlanned",
     "RestartRequested",
+    "RestingStateRead",
     "RevokedBeforeReassigned",
     "RunEnded",
     "RunSettled",

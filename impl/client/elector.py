@@ -97,6 +97,8 @@ class LeaderElector(Coordinator):
         """``sr``."""
         return PROTOCOL_TYPE
 
+    by_history = Coordinator.by_history | {"_acts", "_election", "identity"}
+
     def offers(self) -> tuple[str, ...]:
         """The one protocol of elections."""
         return (PROTOCOL_NAME,)

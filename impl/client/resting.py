@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypedDict
+from typing import ClassVar, Final, TypedDict
 
 from rebalance_check.impl.client.events import api_of
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.joining import Joining
+from rebalance_check.impl.protocol.resting_state import state_of
 from rebalance_check.model.vocabulary.events import MemberRested
+
+BY_HISTORY: Final = frozenset(
+    {
+        "config", "_config", "recorder", "metrics", "commit_sensor", "monitor", "listener", "member", "_random",
+        "_now_ms", "_generation", "_next_correlation_id", "_in_flight", "_outbox", "_sent_claims", "_positions",
+        "_owned", "node", "_failure", "_fenced",
+        "_next_auto_commit_ms", "_assigned_from", "_group_topics",
+    }
+)  # fmt: skip
+"""What counts, what measures, what is on its way, what the next poll raises, and what claims of their own are about.
+
+A leader whose SyncGroup was refused goes on watching the topics of its group when another leads the next round."""
 
 
 class Membership(TypedDict):
@@ -29,6 +42,9 @@ class Membership(TypedDict):
 
 class Resting(Joining):
     """Reads the member out as it is; nothing is kept for the purpose, and nothing changes."""
+
+    by_history: ClassVar[frozenset[str]] = BY_HISTORY
+    """Fields in which two members with the same wishes may differ."""
 
     def offers(self) -> tuple[str, ...]:
         """The names of the protocols that a JoinGroup would list now, most preferred first; empty: unknown."""
@@ -66,6 +82,10 @@ class Resting(Joining):
     def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
         """What the member holds now."""
         return MemberRested(**self.membership_at_rest(now_ms), is_busy=is_busy)
+
+    def remembered(self, now_ms: int) -> dict[str, str]:
+        """Every field of the member, to compare two runs."""
+        return state_of(self, now_ms, but=self.by_history)
 
     def membership_at_rest(self, now_ms: int) -> Membership:
         """What every kind of member says of its membership."""

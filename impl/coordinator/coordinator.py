@@ -24,7 +24,7 @@ from rebalance_check.impl.coordinator.offsets import (
 )
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.coordinator.resting import rested
+from rebalance_check.impl.coordinator.resting import remembered, rested
 from rebalance_check.impl.coordinator.shard import Answer, Numbers, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
@@ -198,6 +198,11 @@ class GroupCoordinator:
         self._fire_until(now_ms)
         group = self._shard.groups.get(group_id)
         return None if group is None else rested(self._shard, group)
+
+    def remembered(self, group_id: str) -> list[tuple[str, dict[str, str]]]:
+        """Role and fields of all that is remembered of a group, to compare two runs; nothing where there is none."""
+        group = self._shard.groups.get(group_id)
+        return [] if group is None else remembered(self._shard, group)
 
     def unload(self, now_ms: int, epoch: int | None = None) -> list[Answer]:
         """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
+from rebalance_check.impl.protocol.consumer_protocol import PROTOCOL_TYPE, read_assignment
+from rebalance_check.impl.protocol.resting_state import state_of
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import CoordinatorRested
@@ -34,6 +38,41 @@ def rested(shard: Shard, group: Group) -> CoordinatorRested:
             for key, stored in sorted(group.offsets.committed.items())
         ),
     )
+
+
+BY_HISTORY: Final = (
+    "generation", "incarnation", "status_since_ms", "previous_status", "is_created", "offsets", "leader", "members",
+    "static_members", "pending_join", "pending_sync", "new_member_added",
+    "supported",
+)  # fmt: skip
+"""Fields of a group in which two groups of the same members may differ, or that claims of their own are about.
+
+``new_member_added`` outlives the initial delay that it prolongs, as in Kafka
+(``tryCompleteInitialRebalanceElseSchedule``)."""
+
+OF_THE_SHARD: Final = ("doomed", "pending_writes", "refused", "unanswered", "unrecorded")
+"""Fields of the coordinator that are about single groups and requests, and empty when nothing is under way."""
+
+
+def remembered(shard: Shard, group: Group) -> list[tuple[str, dict[str, str]]]:
+    """The role and all fields of the coordinator, then of each member that it keeps."""
+    under_way = state_of(shard, shard.now_ms, but=set(Shard.__slots__) - set(OF_THE_SHARD))
+    sizes = sorted(len(_partitions(member)) for member in group.members.values())
+    whole = {
+        **state_of(group, shard.now_ms, but=BY_HISTORY),
+        **under_way,
+        "timers aside": str(len(shard.timers.put_off)),
+        "partitions of its members": ", ".join(map(str, sizes)),
+    }
+    kept = [state_of(member, shard.now_ms, but=("assignment", "protocols")) for member in group.members.values()]
+    return [("coordinator", whole), *(("member at the coordinator", one) for one in kept)]
+
+
+def _partitions(member: GroupMember) -> tuple[TopicPartition, ...]:
+    """What is assigned to a consumer; nothing of other groups."""
+    if member.protocol_type != PROTOCOL_TYPE or not member.assignment:
+        return ()
+    return tuple(read_assignment(member.assignment).partitions)
 
 
 def _parked(group: Group) -> Iterator[tuple[str, str]]:

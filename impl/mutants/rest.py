@@ -61,4 +61,10 @@ REST_MUTANTS: Final = [
         "auto.commit.interval.ms is taken for seconds",
         "what_is_read_is_committed",
     ),
+    _mutant(
+        "look-up-pause-keeps-growing",
+        "a client that found its coordinator goes on from the last pause when it has to look for it again",
+        "rest_is_like_new",
+        _COOPERATIVE,
+    ),
 ]

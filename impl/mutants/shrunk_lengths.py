@@ -155,6 +155,7 @@ STEPS: Final[dict[str, int]] = {
     "load-forgets-static-followers": 2,
     "loading-error-on-join-not-retried": 15,
     "local-session-timer-ignores-rebalance-replies": 5,
+    "look-up-pause-keeps-growing": 3,
     "lost-partitions-kept": 7,
     "lost-partitions-revoked": 7,
     "lost-start": 15,

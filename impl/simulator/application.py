@@ -78,6 +78,10 @@ class Application(Protocol):
         """What it holds while its group is at rest."""
         ...
 
+    def remembered(self, now_ms: int) -> dict[str, str]:
+        """Every field of its member of the group, to compare two runs."""
+        ...
+
 
 class MembershipView(Coordinator):
     """Part of an `Application` that is a `Coordinator` itself."""

@@ -32,6 +32,10 @@ class Cluster(Protocol):
         """What the coordinator keeps of the group; None where nobody can look inside."""
         ...
 
+    def remembered(self) -> list[tuple[str, dict[str, str]]]:
+        """Role and fields of all that the coordinator remembers of the group; nothing where nobody can look inside."""
+        ...
+
     def kill(self, lost: int) -> None:
         """The coordinator dies; its successor has the log but for the last ``lost`` records."""
         ...

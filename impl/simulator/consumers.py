@@ -19,6 +19,7 @@ from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.client.subscriptions import Wanted
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
@@ -105,7 +106,10 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
+        self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
         record_start(recorder, name, config, self.protocol, self.subscription)
+
+    by_history = MembershipView.by_history | {"_plan", "_has_skipped"}
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
@@ -174,9 +178,16 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         if choice == UNSUBSCRIBE:
             self.unsubscribe(now_ms)
         if not self._by_pattern:
-            self.subscribe((TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,))
+            self.wish = (TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,)
+            self.subscribe(self.wish)
         elif choice == UNSUBSCRIBE:
             self.subscribe(PATTERN)
+
+    def share_wish(self, other: ConsumerApplication) -> None:
+        """Want what the application of another member wants."""
+        if self.wish != other.wish:
+            self.wish = other.wish
+            self.subscribe(self.wish)
 
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._random.random() < chance

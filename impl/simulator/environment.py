@@ -95,6 +95,7 @@ class Environment:
         self.change_config: Callable[[int], None] = lambda _tasks: None
         self.unclaimed: Callable[[], tuple[tuple[str, str], ...]] = tuple
         self.change_topics: Callable[[int], None] = lambda _topics: None
+        self.repeat_topics: Callable[[Environment], None] = lambda _other: None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""
@@ -124,6 +125,11 @@ class Environment:
             recorder_for=self._recorder_of,
             numbers=self._numbers,
         )
+
+    @property
+    def plan(self) -> FaultPlan:
+        """The fault plan that the run began with."""
+        return self._plan
 
     @property
     def coordinator(self) -> Recorder:

@@ -158,6 +158,10 @@ class Nodes:
         """What the coordinator keeps of the group; None where it has none."""
         return self.leader.coordinator.rested(GROUP, self._clock.now_ms)
 
+    def remembered(self) -> list[tuple[str, dict[str, str]]]:
+        """Role and fields of all that the coordinator remembers of the group."""
+        return self.leader.coordinator.remembered(GROUP)
+
     # -------------------------------------------------------------------------------------------- faults of nodes
 
     def fail_over(self, choice: int) -> None:

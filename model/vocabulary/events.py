@@ -73,6 +73,7 @@ from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as Co
 from rebalance_check.model.vocabulary.rest_events import GroupRested as GroupRested
 from rebalance_check.model.vocabulary.rest_events import MemberRested as MemberRested
 from rebalance_check.model.vocabulary.rest_events import RestEvent as RestEvent
+from rebalance_check.model.vocabulary.rest_events import RestingStateRead as RestingStateRead
 from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
 from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
 from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived

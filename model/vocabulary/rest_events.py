@@ -86,5 +86,20 @@ class CoordinatorRested(CoordinatorEvent):
     committed: tuple[tuple[str, int], ...] = ()
 
 
-RestEvent: TypeAlias = MemberRested | GroupRested | CoordinatorRested
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestingStateRead(Event):
+    """All that ``subject`` of a settled group remembers: a process, or the coordinator.
+
+    ``role`` is leader, follower, coordinator, or ``member at the coordinator``; ``state`` has the value of each field,
+    without the numbers by which two runs differ. ``is_new``: it is of a group that was founded for the comparison,
+    with the same wishes and without faults.
+    """
+
+    subject: str
+    role: str
+    state: tuple[tuple[str, str], ...]
+    is_new: bool = False
+
+
+RestEvent: TypeAlias = MemberRested | GroupRested | CoordinatorRested | RestingStateRead
 """Every event about a group at rest."""

@@ -13,7 +13,8 @@ _ID: Final = "m0-5f"
 REST: Final = Section(
     "A group at rest",
     "An observer records these while a group is settled, and once more some seconds later: each process says what it "
-    "holds, then the group is described, then the coordinator says what it keeps. The simulator sees all of it.",
+    "holds, then the group is described, then the coordinator says what it keeps. The simulator sees all of it, and "
+    "reads all fields of a new group, too.",
     (
         e.MemberRested(
             group=_G, source="m0", seq=20, time_ms=60_000, member="m0", generation=2, member_id=_ID, state="STABLE",
@@ -32,6 +33,10 @@ REST: Final = Section(
             offers=((_ID, ("range",)),), timeouts=((_ID, 45_000, 300_000),), supported=(("range", 1),),
             subscribed=("orders",), timers=(("session", _ID, 43_000),),
             committed=(("orders-0", 580), ("orders-1", 570)),
+        ),
+        e.RestingStateRead(
+            group=_G, source="harness", seq=8, time_ms=60_000, subject="m0", role="leader",
+            state=(("assigned_from", "orders: 2"), ("pending_revocation", "nothing")),
         ),
     ),
 )  # fmt: skip

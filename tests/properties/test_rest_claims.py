@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     MemberRested,
     MemberStarted,
+    RestingStateRead,
     SubscriptionChanged,
     TopicsDescribed,
 )
@@ -43,6 +44,7 @@ STARTED: Final = MemberStarted(member="m0", topics=("t",), session_timeout_ms=10
 FORMED: Final = GenerationStarted(incarnation=0, generation=1, members=("m0-1",), leader="m0-1")
 READING: Final = replace(MEMBER, reads=True, positions=(("t-0", 40),), commit_interval_ms=4_000)
 TOPICS: Final = TopicsDescribed(partitions=("t-0", "t-1", "u-0"), metadata_max_age_ms=500)
+NEW: Final = RestingStateRead(subject="m0", role="leader", state=(("a", "1"), ("b", "1")), is_new=True)
 
 
 def later(event: Any, **changed: Any) -> Any:
@@ -104,6 +106,11 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [READING, GROUP, COORDINATOR, later(READING, positions=(("t-0", 90),)), GROUP,
          later(COORDINATOR, committed=(("t-0", 50),))],
     ],
+    "rest_is_like_new": [
+        [NEW, replace(NEW, subject="m1", is_new=False)],
+        [NEW, replace(NEW, state=(("a", "2"), ("b", "1"))),
+         replace(NEW, is_new=False, state=(("a", "2"), ("b", "1")))],
+    ],
 }  # fmt: skip
 
 BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
@@ -149,6 +156,11 @@ BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
     "what_is_read_is_committed": [
         ([READING, COORDINATOR, later(READING, positions=(("t-0", 90),)), later(COORDINATOR)],
          "m0 reads t-0, and its committed offset stands at -1"),
+    ],
+    "rest_is_like_new": [
+        ([NEW, replace(NEW, is_new=False, state=(("a", "2"), ("b", "1")))],
+         "m0 (leader) is left with a = 2; in a new group it is 1"),
+        ([NEW, replace(NEW, is_new=False, state=(("c", "2"),))], "c = 2; in a new group it is no such field"),
     ],
 }  # fmt: skip
 

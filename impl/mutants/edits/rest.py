@@ -58,4 +58,7 @@ REST_EDITS: Final = {
             "1_000 * (self._auto_commit_ms or 0)",
         ),
     ),
+    "look-up-pause-keeps-growing": (
+        Edit(f"{_CLIENT}.lookup:CoordinatorLookup.answered", "        self._backoff.reset()\n", ""),
+    ),
 }

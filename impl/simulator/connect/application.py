@@ -264,6 +264,10 @@ class WorkerApplication:
         """What the worker's member of the group holds."""
         return self.herder.coordinator.rested(now_ms, is_busy=is_busy)
 
+    def remembered(self, now_ms: int) -> dict[str, str]:
+        """Every field of the worker's member of the group."""
+        return self.herder.coordinator.remembered(now_ms)
+
     @property
     def holds(self) -> tuple[str, ...]:
         """What runs here as it was assigned: connectors, then tasks; what was cancelled counts no longer."""
