@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import CoordinatorRested, MemberRested
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import CoordinatorRested, Event, MemberRested, OffsetCommitted
 from rebalance_check.properties.invariants.rest_members import FAMILY, SETTLED, RestFold
-from rebalance_check.properties.kinds import Invariant, Kind
+from rebalance_check.properties.kinds import Handler, Invariant, Kind
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.rest import APART_MS
 
@@ -48,14 +49,29 @@ class _Read(RestFold):
 
 
 class _Committed(RestFold):
+    bookkeeping = frozenset({OffsetCommitted})
     needs = ((MemberRested,),)
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {CoordinatorRested: self.on_coordinator})
+        handlers: dict[type[Event], Handler] = {
+            OffsetCommitted: self.on_committed,
+            CoordinatorRested: self.on_coordinator,
+        }
+        super().__init__(invariant, handlers)
         self.compared = 0
+        self._accepted: dict[str, int] = {}
+
+    def on_committed(self, event: OffsetCommitted) -> None:
+        """The coordinator accepted it; a late commit that arrives after it may take the offset back."""
+        if event.error == Error.NONE.name:
+            self._accepted[event.partition] = max(event.offset, self._accepted.get(event.partition, NOWHERE))
 
     def on_coordinator(self, event: CoordinatorRested) -> None:
         """The offset of each partition whose owner has read and had the time to commit has advanced."""
+        self._compare(event)
+        self._accepted.clear()
+
+    def _compare(self, event: CoordinatorRested) -> None:
         last = self.looks.before.coordinator
         if last is None or last.incarnation != event.incarnation:
             return
@@ -64,7 +80,7 @@ class _Committed(RestFold):
             for partition in self._read_between(member):
                 self.compared = (self.compared or 0) + 1
                 was, is_at = earlier.get(partition, NOWHERE), now.get(partition, NOWHERE)
-                if is_at <= was:
+                if max(is_at, self._accepted.get(partition, NOWHERE)) <= was:
                     self.contradiction(
                         f"{member.member} reads {partition}, and its committed offset stands at {is_at}",
                         (f"{partition} is committed {_up_to(was)} at {STEP}.", last),
@@ -121,9 +137,11 @@ WhatIsReadIsCommitted: Final = Invariant(
     premises=(
         SETTLED,
         _RECORDS,
+        "a commit that was accepted between the looks counts, also where a late one took the offset back since",
         "the member says how often it commits, and the looks are that long apart",
         "somebody looks into the coordinator (CoordinatorRested)",
     ),
+    exempted_by=(OffsetCommitted,),
     violation=WhatIsReadIsCommittedViolated,
     fold=_Committed,
     kind=Kind.LIVENESS,

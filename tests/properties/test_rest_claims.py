@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     MemberRested,
     MemberStarted,
+    OffsetCommitted,
     RestingStateRead,
     SubscriptionChanged,
     TopicsDescribed,
@@ -44,6 +45,7 @@ STARTED: Final = MemberStarted(member="m0", topics=("t",), session_timeout_ms=10
 FORMED: Final = GenerationStarted(incarnation=0, generation=1, members=("m0-1",), leader="m0-1")
 READING: Final = replace(MEMBER, reads=True, positions=(("t-0", 40),), commit_interval_ms=4_000)
 TOPICS: Final = TopicsDescribed(partitions=("t-0", "t-1", "u-0"), metadata_max_age_ms=500)
+COMMITTED: Final = OffsetCommitted(member="m0", generation=1, partition="t-0", offset=50, error="NONE", time_ms=7_000)
 NEW: Final = RestingStateRead(subject="m0", role="leader", state=(("a", "1"), ("b", "1")), is_new=True)
 
 
@@ -105,6 +107,9 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "what_is_read_is_committed": [
         [READING, GROUP, COORDINATOR, later(READING, positions=(("t-0", 90),)), GROUP,
          later(COORDINATOR, committed=(("t-0", 50),))],
+        # a late commit took the offset back
+        [READING, replace(COORDINATOR, committed=(("t-0", 40),)), COMMITTED, later(READING, positions=(("t-0", 90),)),
+         later(COORDINATOR, committed=(("t-0", 30),))],
     ],
     "rest_is_like_new": [
         [NEW, replace(NEW, subject="m1", is_new=False)],
