@@ -144,7 +144,7 @@ from rebalance_check.properties.invariants.agreement import (
 )
 from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
-from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight
+from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight, RequestEndsOnce
 from rebalance_check.properties.invariants.client_state import (
     CooperativeKeepsWhatItOwns,
     OwnedEqualsAssigned,
@@ -423,6 +423,7 @@ __all__ = [
     "ReplyObserved",
     "ReplyReceived",
     "RequestAnswered",
+    "RequestEndsOnce",
     "RequestIssued",
     "RequestObserved",
     "RequestParked",

@@ -14,7 +14,7 @@ from rebalance_check.commands._fuzz_result import entry_document
 from rebalance_check.commands._judged import Judged
 from rebalance_check.commands.judge import show_judged
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import COMMON_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
@@ -97,6 +97,7 @@ class LiveRuns:
             members=self.members,
             partitions=self.partitions,
             steps=self.steps,
+            faults=COMMON_FAULTS,
             upgrade=self.path,
         )
 

@@ -175,8 +175,8 @@ def test_fuzz__what_the_command_line_names_counts_more_than_the_search_of_a_muta
 def test_mutants__one_is_searched_for__and_its_counterexample_is_printed(command: Command) -> None:
     answer = command("mutants", "no-sync-deadline", "--run")
     assert answer.code == 0
-    assert "caught by laggards_are_removed_in_time, 3 steps" in answer.out
-    assert "1 of 1 caught; the median counterexample has 3 steps" in answer.out
+    assert "caught by laggards_are_removed_in_time, 6 steps" in answer.out
+    assert "1 of 1 caught; the median counterexample has 6 steps" in answer.out
 
 
 @pytest.mark.parametrize("faults", ["common", "none", "failover,look-up", "common,failover"])
