@@ -58,15 +58,12 @@ class SimulatedNetwork:
         self._connections: dict[int, Connection] = {}
         self._opened = 0
 
-    def connect(
-        self, receive: Receive, node: int = 0, broken: Callable[[], None] = never, owner: str = ""
-    ) -> Connection:
-        """A new connection of ``owner`` to a node; ``receive`` takes each reply under its correlation id.
+    def connect(self, receive: Receive, node: int = 0, broken: Callable[[], None] = never) -> Connection:
+        """A new connection to a node; ``receive`` takes each reply under its correlation id, None for an unknown one.
 
-        It takes None for a reply that is unknown. ``broken`` is called after the connection broke, also when nothing
-        was in flight.
+        ``broken`` is called after the connection broke, also when nothing was in flight.
         """
-        return Connection(self, receive, node, broken, owner)
+        return Connection(self, receive, node, broken)
 
     def kill(self, node: int) -> None:
         """The process of a node is gone: its connections break, and new ones are refused until `revive`."""
@@ -107,14 +104,11 @@ class Connection:
 
     __slots__ = (
         "_broken", "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive",
-        "_timeout", "_waiting", "node", "owner",
+        "_timeout", "_waiting", "node",
     )  # fmt: skip
 
-    def __init__(
-        self, network: SimulatedNetwork, receive: Receive, node: int, broken: Callable[[], None], owner: str
-    ) -> None:
+    def __init__(self, network: SimulatedNetwork, receive: Receive, node: int, broken: Callable[[], None]) -> None:
         self.node = node
-        self.owner = owner
         self._broken = broken
         self._network = network
         self._clock = network.clock

@@ -178,8 +178,16 @@ class KafkaStatusWorker:
             thread.join(SETTLE_TIMEOUT_S)
         with self.lock:
             self.store.stop()
-        self._producer.close(timeout=0 if self.abandoned else 5)
+        self._close_producer()
         self._consumer.close()
+
+    def _close_producer(self) -> None:
+        """The producer of an abandoned store may have records to send: it says so and stays open, with its threads."""
+        try:
+            self._producer.close(timeout=0 if self.abandoned else 5)
+        except errors.KafkaTimeoutError:
+            if not self.abandoned:
+                raise
 
 
 def _producer(bootstrap: str, name: str) -> Any:

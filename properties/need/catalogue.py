@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.need import coordinating, giving_up, joining, rebalancing
+from rebalance_check.properties.need import rebalancing
 
-NeedClaims: Final[tuple[Invariant, ...]] = (
-    *rebalancing.CLAIMS,
-    *joining.CLAIMS,
-    *giving_up.CLAIMS,
-    *coordinating.CLAIMS,
-)
+NeedClaims: Final[tuple[Invariant, ...]] = (*rebalancing.CLAIMS,)
 """In the order in which reports name them."""

@@ -37,7 +37,6 @@ from rebalance_check.properties.assignment.connect_histories import random_histo
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select
-from rebalance_check.report.excerpts import history_lanes
 
 COURSE: Final = "course"
 
@@ -46,17 +45,15 @@ COURSE: Final = "course"
 class Caught:
     """A defect that was caught by the claim it names.
 
-    ``steps`` is the size of the shrunk counterexample: the rows that the table of a run or of a scenario shows, the
-    actions of a path, the members, topics and claims of an assignment problem, the steps of a history of a Connect
-    group. ``seconds`` is what finding it took, shrinking apart; ``unfinished`` says what shrinking got to where its
-    time ended first.
+    ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a scenario, the
+    members, topics and claims of an assignment problem, the steps of a history of a Connect group. ``seconds`` is what
+    finding it took, shrinking apart.
     """
 
     mutant: str
     steps: int
     seconds: float
     lines: tuple[str, ...]
-    unfinished: str = ""
 
 
 def catch(mutant: Mutant) -> Caught | None:
@@ -100,14 +97,8 @@ def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
         return None
     seconds = time.monotonic() - started
     small = shrink(seed, options, invariant)
-    lines = [
-        f"seed {seed}",
-        *_actions(seed, small.options),
-        small.counterexample.headline,
-        small.replay,
-    ]
-    rows = history_lanes(small.history, small.counterexample).rows
-    return Caught(mutant.name, len(rows), seconds, tuple(lines), small.unfinished)
+    lines = [f"seed {seed}", *_actions(seed, small.options), small.counterexample.headline, small.replay]
+    return Caught(mutant.name, len(lines) - 3, seconds, tuple(lines))
 
 
 def _actions(seed: int, options: SimulationOptions) -> list[str]:
@@ -224,8 +215,7 @@ def _run_scenarios(mutant: Mutant, find: ScenarioSearch) -> Caught | None:
             seconds = time.monotonic() - started
             small = shrink_scenario(broken, invariant)
             lines = (f"seed {seed}", *small.lines, small.counterexample.headline)
-            rows = history_lanes(small.history, small.counterexample).rows
-            return Caught(mutant.name, len(rows), seconds, lines, small.unfinished)
+            return Caught(mutant.name, small.steps, seconds, lines)
     return None
 
 

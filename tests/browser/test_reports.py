@@ -59,7 +59,8 @@ def long_history(steps: int = 300) -> list[Event]:
 def test_a_violated_history__shows_why__where__and_what_everybody_owned(browser: Browser, tmp_path: Path) -> None:
     opened(browser, tmp_path, history_with_two_owners())
     assert browser.one(".finding h3").text == "no_double_ownership t-1 is owned by m0 and m1 in generation 2"
-    assert cells(browser, 16)[1:] == ["AssignmentComputed m0 g2", "Completing g2", "t-0  (t-1)", "-"]
+    computed = "AssignmentComputed m0 g2 owned_partitions=a(t-0,t-1),b() assignments=a(t-0),b(t-1)"
+    assert cells(browser, 16)[1:] == [computed, "Completing g2", "t-0  (t-1)", "-"]
     assert browser.one(".window tr.broken td").text == "16"
     browser.click(".finding .link", "step 18")
     assert browser.one(".window tr.chosen td").text == "18"
