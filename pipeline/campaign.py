@@ -12,6 +12,7 @@ from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import encode
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings
 
 Simulate: TypeAlias = Callable[[int, SimulationOptions], Iterable[Event]]
 """A subject as a function of seed and options. It travels to other processes, so it must stand in a module."""
@@ -76,11 +77,16 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a campaign is asked to do: which seeds, run how, judged by which invariants (names, in order)."""
+    """What a campaign is asked to do: which seeds, run how, judged by which invariants (names, in order).
+
+    ``first`` are seeds that come before the others, among them or not; ``known`` is what counts for nothing.
+    """
 
     seeds: range
     runner: Runner
     names: tuple[str, ...]
+    first: tuple[int, ...] = ()
+    known: KnownFindings = NOTHING_KNOWN
 
 
 def parse_seeds(text: str) -> range:

@@ -15,10 +15,12 @@ from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.pipeline.campaign import Campaign, Runner, Simulate, Work, check_seeds
+from rebalance_check.pipeline.limits import NO_LIMITS, Limits, OnFinding, Watch, ignore_finding
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
 from rebalance_check.pipeline.session import LOCAL_MASTER
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings
 
 ENGINES: Final = ("local", "spark")
 
@@ -36,6 +38,11 @@ def fuzz(
     workers: int | None = None,
     require_tested: bool = False,
     list_runs: bool = False,
+    first: Sequence[int] = (),
+    known: KnownFindings = NOTHING_KNOWN,
+    strict: bool = False,
+    limits: Limits = NO_LIMITS,
+    on_finding: OnFinding = ignore_finding,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Simulate the seeds, judge every run, and explain one run per broken claim.
@@ -45,25 +52,29 @@ def fuzz(
     is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
     are names or families (default: all), ``simulate`` and ``subject`` put another subject in the simulator's place.
     With ``require_tested`` the campaign is undecided when no run put one of the claims to the test; with ``list_runs``
-    `FuzzResult.listed` has the verdict on each run.
+    `FuzzResult.listed` has the verdict on each run. What ``known`` accounts for counts for nothing, and with ``strict``
+    for the exit code; ``on_finding`` takes the first finding that is new, ``limits`` say when the campaign ends.
+    ``first`` are seeds that run before all others, where no table is kept.
 
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
     """
     check_seeds(seeds)
     require_engine(engine, workers)
     campaign = Campaign(subject, options, __version__)
-    work = Work(seeds, Runner(simulate, campaign), tuple(invariant.name for invariant in select(invariants)))
+    names = tuple(invariant.name for invariant in select(invariants))
+    work = Work(seeds, Runner(simulate, campaign), names, tuple(first), known)
+    watch = Watch(limits, known, on_finding)
     if out is None and engine == "local":
-        result = fuzz_in_memory(work, workers, progress, list_runs=list_runs)
-        return replace(result, require_tested=require_tested)
+        result = fuzz_in_memory(work, workers, progress, watch, list_runs=list_runs)
+        return replace(result, require_tested=require_tested, strict=strict)
     require_tables()
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.run_on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
 
     chosen = engine_named(engine, master, workers)
     with TemporaryDirectory(prefix="rebalance-check-") as scratch:
-        result = fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress, list_runs=list_runs)
-    return replace(result, require_tested=require_tested)
+        result = fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress, watch, list_runs=list_runs)
+    return replace(result, require_tested=require_tested, strict=strict)
 
 
 def judge_table(
@@ -75,12 +86,14 @@ def judge_table(
     workers: int | None = None,
     require_tested: bool = False,
     list_runs: bool = False,
+    known: KnownFindings = NOTHING_KNOWN,
+    strict: bool = False,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 
-    ``require_tested`` and ``list_runs`` as of `fuzz`. A shard or an event that cannot be read hides no verdict:
-    `FuzzResult.faults` and undecided verdicts name it.
+    ``require_tested``, ``list_runs``, ``known`` and ``strict`` as of `fuzz`. A shard or an event that cannot be read
+    hides no verdict: `FuzzResult.faults` and undecided verdicts name it.
 
     Raises `RebalanceCheckError` when it is no table, or nothing in it can be read.
     """
@@ -90,8 +103,8 @@ def judge_table(
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
 
     chosen = engine_named(engine, master, workers)
-    result = run_on_table.judge_stored_runs(path, chosen, invariants, progress, list_runs=list_runs)
-    return replace(result, require_tested=require_tested)
+    result = run_on_table.judge_stored_runs(path, chosen, invariants, progress, known, list_runs=list_runs)
+    return replace(result, require_tested=require_tested, strict=strict)
 
 
 def require_engine(name: str, workers: int | None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rebalance_check.impl.runtime.options import COMMON_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.member_state import NEEDED_FAULT, applicable
 from rebalance_check.impl.simulator.schedule import UNUSUAL, churn_schedule
 from rebalance_check.model.vocabulary.actions import ActionKind
@@ -73,7 +73,7 @@ def own_options(options: SimulationOptions, actions: frozenset[ActionKind]) -> S
             f"--protocol {protocol} has actions of its own: choose eager or cooperative, which the subject sees in its "
             "bounds"
         )
-    named = tuple(FaultKind) if options.faults == COMMON_FAULTS else options.faults
+    named = tuple(FaultKind) if options.faults == ALL_FAULTS else options.faults
     faults = tuple(kind for kind in named if kind in NEEDED_ACTIONS and NEEDED_ACTIONS[kind] <= actions)
     return replace(options, protocol=protocol, faults=faults)
 

@@ -53,6 +53,7 @@ class Processes:
         self._others = set(multiprocessing.active_children())
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=serve_parent) if count > 1 else None
+        self._is_abandoned = False
 
     def __enter__(self) -> Self:
         return self
@@ -60,10 +61,14 @@ class Processes:
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         if self._pool is None:
             return
-        if kind is not None:  # what they do is of no use any more, and may take long
+        if kind is not None or self._is_abandoned:  # what they do is of no use any more, and may take long
             for child in set(multiprocessing.active_children()) - self._others:
                 child.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def abandon(self) -> None:
+        """What the tasks still do is of no use: end them when the block ends."""
+        self._is_abandoned = True
 
     def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
         """The results of the tasks in the order in which they finish; a failed task raises its exception."""

@@ -6,10 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import Runner, Work, shard_size, shards
+from rebalance_check.pipeline.campaign import Runner, Work, missing, shard_size, shards
+from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, run_verdicts, tally
+from rebalance_check.pipeline.limits import Watch
 from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
@@ -35,16 +38,29 @@ def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedSha
     return JudgedShard(len(seeds), events, rows)
 
 
+FIRST_SHARD: Final = 2
+"""So few seeds have the first shards, so that a defect that every seed shows is there at once."""
+
+LAST_SHARD: Final = 64
+"""So many seeds has a shard at most: what a worker finds is known when its shard is done."""
+
+
 def fuzz_in_memory(
-    work: Work, workers: int | None, progress: ProgressListener, *, list_runs: bool = False
+    work: Work, workers: int | None, progress: ProgressListener, watch: Watch, *, list_runs: bool = False
 ) -> FuzzResult:
-    """`rebalance_check.pipeline.fuzz.fuzz` without a table."""
+    """`rebalance_check.pipeline.fuzz.fuzz` without a table; ``watch`` says when it ends."""
     started = time.perf_counter()
-    size = shard_size(len(work.seeds), workers or cores())
-    tasks = [(judge_seeds, (piece, work.runner, work.names)) for piece in shards(work.seeds, size)]
-    with Processes(min(workers or cores(), len(tasks))) as processes:
-        judged = list(_watched(processes.run(tasks), len(work.seeds), progress))
-    verdicts = tally(chain.from_iterable(shard.rows for shard in judged), work.names)
+    count = min(workers or cores(), len(work.seeds) + len(work.first))
+    tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in pieces(work, count))
+    judged: list[JudgedShard] = []
+    with Processes(count) as processes:
+        for shard in _watched(processes.run(tasks), len(work.seeds), progress):
+            judged.append(shard)
+            watch.take(shard.rows)
+            if watch.is_over:
+                processes.abandon()
+                break
+    verdicts, known = apart(tally(chain.from_iterable(shard.rows for shard in judged), work.names), work.known)
     return FuzzResult(
         engine="local",
         runs=sum(shard.runs for shard in judged),
@@ -54,8 +70,20 @@ def fuzz_in_memory(
         counterexamples=explain(verdicts, work.runner.events),
         failing_seeds=failing_seeds(verdicts),
         seconds=time.perf_counter() - started,
+        known=known,
         listed=tuple(verdict for shard in judged for verdict in run_verdicts(shard.rows)) if list_runs else (),
     )
+
+
+def pieces(work: Work, workers: int) -> Iterator[range]:
+    """The seeds that come first, one by one; then the others, in small pieces to begin with."""
+    early = [range(seed, seed + 1) for seed in dict.fromkeys(work.first)]
+    yield from early
+    size = min(shard_size(len(work.seeds), workers), LAST_SHARD)
+    for gap in missing(work.seeds, early):
+        begun = range(gap.start, min(gap.stop, gap.start + FIRST_SHARD * workers))
+        yield from shards(begun, FIRST_SHARD)
+        yield from shards(range(begun.stop, gap.stop), size)
 
 
 def _watched(shards_done: Iterator[JudgedShard], total: int, progress: ProgressListener) -> Iterator[JudgedShard]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -18,8 +19,9 @@ import pyarrow.parquet as pq
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import Work
+from rebalance_check.pipeline.campaign import Work, overlap, shards
 from rebalance_check.pipeline.engines import Engine
+from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
 from rebalance_check.pipeline.judging import (
     ClaimTally,
@@ -30,8 +32,10 @@ from rebalance_check.pipeline.judging import (
     failing_seeds,
     tally,
 )
+from rebalance_check.pipeline.limits import Watch
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings
 from rebalance_check.properties.verdict import Outcome
 
 IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
@@ -39,26 +43,63 @@ IS_UNTESTED: Final = pc.field("outcome") == Outcome.UNTESTED.value
 
 
 def fuzz_on_table(
-    work: Work, engine: Engine, out: Path, progress: ProgressListener, *, list_runs: bool = False
+    work: Work, engine: Engine, out: Path, progress: ProgressListener, watch: Watch, *, list_runs: bool = False
 ) -> FuzzResult:
-    """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``."""
+    """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``; ``watch`` says when it ends."""
     table = HistoryTable(out.resolve())
     with table.writing(work.runner.campaign) as staging, engine.running():
         started = time.perf_counter()
         gaps = table.missing(work.seeds)
         table.check(work.seeds)
-        engine.simulate(table, staging, gaps, work.runner, progress)
-        engine.judge(table, staging / "verdicts", work.names, work.seeds, progress)
+        done = range(work.seeds.start, work.seeds.start)
+        for piece in rounds(work.seeds, watch):
+            engine.simulate(table, staging, table.missing(piece), work.runner, progress)
+            engine.judge(table, staging / "round", work.names, piece, progress)
+            watch.take(_violated(staging / "round"))
+            _gather(staging / "round", staging / "verdicts", piece.start)
+            done = range(done.start, piece.stop)
+            if watch.is_over:
+                break
         table.replace_verdicts(staging / "verdicts")
         verdicts = tally_verdicts(table.verdicts, work.names)
-        result = _result(engine.name, table, work.seeds, verdicts)
-        resumed = len(work.seeds) - sum(map(len, gaps))
+        result = _result(engine.name, table, done, verdicts, work.known)
+        resumed = len(done) - sum(len(overlap(done, gap)) for gap in gaps)
         listed = listed_runs(table.verdicts) if list_runs else ()
         return replace(result, resumed=resumed, seconds=time.perf_counter() - started, listed=listed)
 
 
+ROUND: Final = 256
+"""So many seeds are simulated and then judged at a time, where a campaign may end before its last seed."""
+
+
+def rounds(seeds: range, watch: Watch) -> Iterator[range]:
+    """All seeds at once, or round by round where the campaign may end before the last."""
+    yield from shards(seeds, ROUND) if watch.may_end else [seeds]
+
+
+def _gather(made: Path, into: Path, first: int) -> None:
+    """Move the verdicts of the round that begins with the seed ``first`` to those of the rounds before it."""
+    into.mkdir(exist_ok=True)
+    for file in made.glob("*.parquet"):
+        file.replace(into / f"from-{first}-{file.name}")
+    rmtree(made)
+
+
+def _violated(path: Path) -> Iterator[VerdictRow]:
+    """The rows of runs that broke a claim, below ``path``."""
+    for file in sorted(path.glob("*.parquet")):
+        rows = pq.read_table(file, filters=pc.field("outcome") == Outcome.VIOLATED.value)
+        yield from map(_verdict_row, rows.to_pylist())
+
+
 def judge_stored_runs(
-    path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener, *, list_runs: bool = False
+    path: Path,
+    engine: Engine,
+    invariants: Sequence[str],
+    progress: ProgressListener,
+    known: KnownFindings = NOTHING_KNOWN,
+    *,
+    list_runs: bool = False,
 ) -> FuzzResult:
     """What `rebalance_check.pipeline.fuzz.judge_table` does, on this engine.
 
@@ -77,13 +118,16 @@ def judge_stored_runs(
         started = time.perf_counter()
         engine.judge(table, Path(scratch) / "verdicts", names, seeds, progress)
         verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
-        result = _result(engine.name, table, seeds, verdicts)
+        result = _result(engine.name, table, seeds, verdicts, known)
         listed = listed_runs(Path(scratch) / "verdicts") if list_runs else ()
         return replace(result, faults=faults, seconds=time.perf_counter() - started, listed=listed)
 
 
-def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[str, ClaimTally]) -> FuzzResult:
+def _result(
+    engine: str, table: HistoryTable, seeds: range, judged: Mapping[str, ClaimTally], known: KnownFindings
+) -> FuzzResult:
     runs, events = table.totals(seeds)
+    verdicts, apart_from_new = apart(judged, known)
     return FuzzResult(
         engine=engine,
         runs=runs,
@@ -93,6 +137,7 @@ def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[st
         counterexamples=explain(verdicts, lambda seed: stored_run(table, seed)),
         failing_seeds=failing_seeds(verdicts),
         seconds=0.0,
+        known=apart_from_new,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rebalance_check.impl.mutants import planted
@@ -23,6 +24,7 @@ from rebalance_check.properties.verdict import Counterexample
 
 SUBJECT: Final = "coordinator"
 SHRINK_RUNS: Final = 600
+SHRINK_SECONDS: Final = 25.0
 KEPT: Final = tuple(invariant for invariant in CATALOGUE if invariant.family != FAMILY)
 """What our coordinator keeps to: all invariants but those that Kafka's coordinators break, and ours as they do."""
 
@@ -48,12 +50,14 @@ def scenario_command(seed: int, options: SimulationOptions) -> str:
 class BrokenScenario:
     """A scenario that ends with the step that breaks an invariant.
 
-    ``lines`` are its lines, the settings first; ``history`` are the events until then.
+    ``lines`` are its lines, the settings first; ``history`` are the events until then. ``unfinished`` says what
+    shrinking got to where its time ended before it did.
     """
 
     lines: tuple[str, ...]
     counterexample: Counterexample
     history: tuple[Event, ...]
+    unfinished: str = ""
 
     @property
     def steps(self) -> int:
@@ -84,12 +88,20 @@ def break_scenario(lines: Sequence[str], invariants: Sequence[Invariant], seed: 
     return None
 
 
-def shrink_scenario(broken: BrokenScenario, invariant: Invariant, seed: int = 0) -> BrokenScenario:
-    """The same invariant broken by as few lines as leaving out can reach; ``seed`` is that of the scenario."""
-    settings = broken.lines[0]
-    return ddmin(
-        broken,
-        lambda one: one.lines[1:],
-        lambda lines: break_scenario((settings, *lines), [invariant], seed),
-        SHRINK_RUNS,
-    )
+def shrink_scenario(
+    broken: BrokenScenario, invariant: Invariant, seed: int = 0, *, seconds: float = SHRINK_SECONDS
+) -> BrokenScenario:
+    """The same invariant broken by as few lines as leaving out can reach in about ``seconds``; ``seed`` is its own."""
+    settings, end, runs = broken.lines[0], time.monotonic() + seconds, 0
+
+    def still_fails(lines: tuple[str, ...]) -> BrokenScenario | None:
+        nonlocal runs
+        if time.monotonic() > end:
+            return None
+        runs += 1
+        return break_scenario((settings, *lines), [invariant], seed)
+
+    small = ddmin(broken, lambda one: one.lines[1:], still_fails, SHRINK_RUNS)
+    if runs < SHRINK_RUNS and time.monotonic() <= end:
+        return small
+    return replace(small, unfinished=f"shrinking ended after {runs} runs: some of the lines may not be needed")

@@ -28,6 +28,11 @@ from rebalance_check.properties.invariants import (
     owning,
     persistence,
     request_fencing,
+    rest_group,
+    rest_like_new,
+    rest_members,
+    rest_memory,
+    rest_progress,
     timing,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -58,6 +63,11 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ConfigStoreClaims,
     *answering.CLAIMS,
     *owning.CLAIMS,
+    *rest_members.CLAIMS,
+    *rest_group.CLAIMS,
+    *rest_memory.CLAIMS,
+    *rest_progress.CLAIMS,
+    *rest_like_new.CLAIMS,
     *WireClaims,
     *liveness.CLAIMS,
 )

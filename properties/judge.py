@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
+from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
 from rebalance_check.properties.history import Scanned, scan_history
@@ -164,9 +165,10 @@ def judge(
         return judge_scanned(scan_history(Path(history)), chosen, require_tested=require_tested)
     judging = Judge(chosen, require_tested=require_tested)
     observe = judging.observe
-    for event in history:
-        observe(event)
-    return judging.judgement()
+    with rarely_collected():
+        for event in history:
+            observe(event)
+        return judging.judgement()
 
 
 def judge_scanned(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 from types import MappingProxyType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 from rebalance_check.properties.features import Feature, Lacking
@@ -89,7 +89,7 @@ class Fold:
 
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
-    needs: tuple[tuple[type[Event], ...], ...] = ()
+    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ()
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:

@@ -140,7 +140,11 @@ Verdict: TypeAlias = Held | Untested | Undecided | Violated
 """What a judge says about one claim."""
 
 
-class Violation(AssertionError):  # noqa: N818 - it is a failed claim about a subject, not an error of this program
+class ViolationType(type):
+    """The class of exception classes: those with a metaclass stay classes of Python where the judge is compiled."""
+
+
+class Violation(AssertionError, metaclass=ViolationType):  # noqa: N818 - it is a failed claim about a subject, not an error of this program
     """A violated claim as an exception. Each invariant raises its own subclass, so that Hypothesis reports distinct
     violations apart; ``counterexample`` holds the explanation."""
 

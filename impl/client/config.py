@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalance_check.impl.protocol.consumer_protocol import HIGHEST_VERSION
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
@@ -13,7 +14,8 @@ class ClientConfig:
 
     ``rebalance_timeout_ms`` is ``max.poll.interval.ms`` for a consumer and ``rebalance.timeout.ms`` for a worker: the
     longest time between two polls, and what the coordinator grants for joining. The retry backoff of heartbeats and
-    look-ups doubles up to its maximum. The versions say which version of each API this client speaks.
+    look-ups doubles up to its maximum. The versions say which version of each API this client speaks, and which of the
+    subscriptions of consumers.
     """
 
     group_id: str
@@ -32,6 +34,7 @@ class ClientConfig:
     leave_group_version: int = 5
     offset_commit_version: int = 8
     offset_fetch_version: int = 7
+    subscription_version: int = HIGHEST_VERSION
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:

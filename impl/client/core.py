@@ -108,7 +108,7 @@ class CoordinatorCore:
         with self.monitor:
             correlation_id = self._enqueue(request)
             self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
-        self.recorder.emit(request_sent(self.member, correlation_id, request))
+        self.recorder.emit(request_sent(self.member, correlation_id, request, claims_in=self.describe_metadata))
 
     def _enqueue(self, request: MemberRequest) -> int:
         correlation_id = self._next_correlation_id

@@ -97,6 +97,12 @@ class LeaderElector(Coordinator):
         """``sr``."""
         return PROTOCOL_TYPE
 
+    by_history = Coordinator.by_history | {"_acts", "_election", "identity"}
+
+    def offers(self) -> tuple[str, ...]:
+        """The one protocol of elections."""
+        return (PROTOCOL_NAME,)
+
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """The identity, with the claim to the role if this member has it."""
         return [(PROTOCOL_NAME, write_identity(replace(self.identity, leader=self._acts)))]

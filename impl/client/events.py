@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rebalance_check.impl.protocol.digest import metadata_digest
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     JoinGroupReply,
+    JoinGroupRequest,
     OffsetCommitReply,
     SyncGroupReply,
 )
@@ -24,8 +26,16 @@ def api_of(request: GroupRequest) -> str:
     return type(request).__name__.removesuffix("Request")
 
 
-def request_sent(member: str, correlation_id: int, request: GroupRequest) -> RequestSent:
-    """The event of a request that leaves the member."""
+def request_sent(member: str, correlation_id: int, request: GroupRequest, *, claims_in: Describe) -> RequestSent:
+    """The event of a request that leaves the member, as its bytes have it."""
+    if isinstance(request, JoinGroupRequest):
+        return RequestSent(
+            member=member,
+            api=api_of(request),
+            request=correlation_id,
+            metadata=metadata_digest(request.protocols),
+            owned=claims_in(request.protocols[0].metadata) if request.protocols else (),
+        )
     generation = getattr(request, "generation_id", NO_GENERATION)
     return RequestSent(member=member, api=api_of(request), request=correlation_id, generation=generation)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, TypedDict
 from zlib import crc32
@@ -10,13 +10,13 @@ from zlib import crc32
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord
+from rebalance_check.impl.protocol.digest import metadata_digest
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     HeartbeatReply,
     JoinGroupReply,
     JoinGroupRequest,
-    JoinProtocol,
     LeaveGroupReply,
     LeaveGroupRequest,
     OffsetCommitReply,
@@ -228,14 +228,6 @@ def _sender(ticket: Ticket, incarnation: int, generation: int) -> RequestFields:
 def assignment_digest(assignment: bytes) -> str:
     """A checksum that stands for an assignment in events; empty for none."""
     return f"{crc32(assignment):08x}" if assignment else ""
-
-
-def metadata_digest(protocols: Iterable[JoinProtocol]) -> str:
-    """A checksum that stands in events for the protocols of a JoinGroup, with the bytes of each."""
-    digest = 0
-    for protocol in protocols:
-        digest = crc32(protocol.metadata, crc32(protocol.name.encode() + b"\0", digest))
-    return f"{digest:08x}"
 
 
 def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -> events.RequestParked:

@@ -123,6 +123,15 @@ class Timers:
         """Take a timer out before it is due, or None where it is not armed."""
         return self._armed.pop(key, None)
 
+    def armed(self) -> tuple[Timer, ...]:
+        """Every timer that is armed, in order of deadline, then of arming."""
+        return tuple(sorted(self._armed.values()))
+
+    @property
+    def put_off(self) -> tuple[Timer, ...]:
+        """Those that stand aside."""
+        return tuple(self._aside)
+
     def deadline(self, key: TimerKey) -> int | None:
         """When ``key`` is due, or None."""
         timer = self._armed.get(key)

@@ -191,4 +191,18 @@ ASSIGNOR_MUTANTS: Final = [
         where="impl",
         find=AssignmentSearch(assignor="sticky", shape="lapsed"),
     ),
+    Mutant(
+        name="sticky-deals-without-looking-at-racks",
+        what="no partition is dealt to a near member first",
+        caught_by="assignors.near_first",
+        where="impl",
+        find=AssignmentSearch(assignor="sticky", shape="racks"),
+    ),
+    Mutant(
+        name="roundrobin-deals-from-the-last",
+        what="the circle gets the partitions of a topic in reverse order",
+        caught_by="assignors.circle",
+        where="impl",
+        find=AssignmentSearch(assignor="roundrobin", shape="tame"),
+    ),
 ]

@@ -7,8 +7,8 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase
 from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE), last=300)
 _CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=ClusterMode.EAGER))
 _ELECTION: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
 
@@ -120,7 +120,7 @@ CLIENT_MUTANTS: Final = [
         "illegal-generation-discards-member-id",
         "ILLEGAL_GENERATION takes the member id away as well",
         "member_id_is_kept",
-        _search(SimulatedProtocol.EAGER, "pause,duplicate,reorder,disconnect", 20, 30),
+        _search(SimulatedProtocol.EAGER, "pause,duplicate,reorder,disconnect", 160, 170),
     ),
     _fuzzed(
         "retriable-error-discards-membership",
@@ -156,7 +156,7 @@ CLIENT_MUTANTS: Final = [
         "join-write-timeout-unhandled",
         "REBALANCE_IN_PROGRESS to a JoinGroup is fatal",
         "rebalance_completes",
-        _search(SimulatedProtocol.EAGER, "refusal", 5, 20),
+        _search(SimulatedProtocol.EAGER, "refusal", 20, 30),
     ),
     _fuzzed(
         "loading-error-on-join-not-retried",
@@ -186,7 +186,7 @@ CLIENT_MUTANTS: Final = [
         "local-session-timer-ignores-rebalance-replies",
         "REBALANCE_IN_PROGRESS to a heartbeat does not prolong the client's own session, whose end ends the membership",
         "member_id_is_kept",
-        _search(SimulatedProtocol.EAGER, "slow-application", 20, 30),
+        _search(SimulatedProtocol.EAGER, "slow-application", 60, 70),
     ),
     _fuzzed(
         "iggy-late-offset-store-after-leave",
@@ -246,9 +246,11 @@ CLIENT_MUTANTS: Final = [
         "rejoin-flag-cleared-at-join-not-sync",
         "when SyncGroup fails the member takes itself for joined",
     ),
-    _scripted(
+    _fuzzed(
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
+        "coordinator_loss_has_a_cause",
+        _EAGER,
     ),
     _scripted(
         "cooperative-unsubscribe-skips-leave",

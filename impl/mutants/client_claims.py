@@ -7,7 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE), last=300)
 
 
 _METADATA: Final = FuzzSearch(
@@ -34,6 +34,11 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "cooperative-revokes-all-before-joining",
         "a COOPERATIVE member revokes everything before it joins, as if it were EAGER",
         "cooperative_keeps_what_it_owns",
+    ),
+    _mutant(
+        "given-up-request-is-handled-again",
+        "a request whose connection broke is given up with all others, and once more by itself",
+        "request_ends_once",
     ),
     _mutant(
         "leader-overlooks-new-partitions",

@@ -8,7 +8,7 @@ from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
 _STORES: Final = FuzzSearch(
-    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG, steps=120),
+    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG),
     last=100,
 )
 

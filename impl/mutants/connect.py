@@ -18,10 +18,10 @@ def _search_with(fault: FaultKind, mode: ClusterMode, last: int) -> FuzzSearch:
     return FuzzSearch(options=options, last=last)
 
 
-_EAGER: Final = _search(ClusterMode.EAGER, 0, 20)
-_SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 20)
-_EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE, 0, 20)
-_CONFIG_OUTAGE: Final = _search_with(FaultKind.CONFIG_OUTAGE, ClusterMode.COMPATIBLE, 60)
+_EAGER: Final = _search(ClusterMode.EAGER, 0, 100)
+_SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 100)
+_EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE, 0, 100)
+_CONFIG_OUTAGE: Final = _search_with(FaultKind.CONFIG_OUTAGE, ClusterMode.COMPATIBLE, 160)
 _SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
 
 
@@ -137,7 +137,7 @@ _WORK: Final = [
         "connect-key-rotation-after-leader-change",
         "the worker that led when it read a session key rotates it, also when another one leads by then (KAFKA-12252)",
         "only_the_leader_rotates_keys",
-        _search(ClusterMode.SESSIONED, 40, 60),
+        _search(ClusterMode.SESSIONED, 80, 100),
     ),
     _mutant(
         "worker-waits-for-a-coordinator",
@@ -149,6 +149,7 @@ _WORK: Final = [
         "old-assignment-started-after-giving-up",
         "a worker that gave up for want of a coordinator starts its old assignment once more",
         "running_work_is_claimed",
+        _search(ClusterMode.SESSIONED, 240, 260),
     ),
     _mutant(
         "unassigned-work-restarted",

@@ -7,8 +7,8 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase, ScenarioSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE), last=300)
 _RARE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
 _SCENARIOS: Final = PytestCase(test="tests/impl/test_coordinator_scenarios.py")
 

@@ -7,7 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
 _JUDGED: Final = ScenarioSearch()
 _NODES: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.COORDINATOR_PAUSE,))
@@ -134,7 +134,7 @@ CLAIM_MUTANTS: Final = [
         "pending-id-outlives-its-session",
         "a member id that was handed out is known for twice its session timeout",
         "pending_ids_vanish_in_time",
-        FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), first=100, last=130),
+        FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), first=100, last=300),
     ),
     _mutant(
         "record-of-the-synced-only",

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 
 
@@ -24,5 +25,21 @@ NEED_MUTANTS: Final = [
         "static-restart-rebalances",
         "a static member that comes back to a Stable group starts a rebalance, as if it were new",
         "rebalance_has_a_cause",
+    ),
+    _mutant(
+        "broken-connection-rejoins",
+        "a member that lost contact with its coordinator joins again, though its membership goes on",
+        "join_group_has_a_cause",
+    ),
+    _mutant(
+        "cooperative-gives-up-what-shrinks",
+        "a COOPERATIVE member that is assigned fewer partitions than it owns revokes all of them",
+        "revocation_has_a_cause",
+        _COOPERATIVE,
+    ),
+    _mutant(
+        "closing-member-loses",
+        "a settled member that closes loses what it owns, and commits none of it, instead of revoking it",
+        "loss_has_a_cause",
     ),
 ]

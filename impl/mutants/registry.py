@@ -18,6 +18,7 @@ from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.need import NEED_MUTANTS
+from rebalance_check.impl.mutants.rest import REST_MUTANTS
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
 from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
@@ -41,6 +42,7 @@ _KNOWN: Final = _by_name(
         *CLIENT_MUTANTS,
         *CLIENT_CLAIM_MUTANTS,
         *NEED_MUTANTS,
+        *REST_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

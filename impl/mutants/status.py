@@ -7,7 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
-_STATUS: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40))
+_STATUS: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.STATUS))
 
 
 def _mutant(name: str, what: str, caught_by: str, catalogue_id: str = "") -> Mutant:

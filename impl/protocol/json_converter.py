@@ -37,7 +37,8 @@ def read_json(data: bytes | None) -> JsonValue:
     if not text and data.strip(_SPACE.encode()) == b"":
         return None
     try:
-        text = _LEADING_ZEROS.sub(_without_zeros, text)
+        if _ANY_ZEROS.search(text):
+            text = _LEADING_ZEROS.sub(_without_zeros, text)
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise ConversionError(f"{text[:60]!r} is no JSON ({error}): write one JSON value") from error
@@ -56,6 +57,10 @@ def _decoded(data: bytes) -> str:
 
 _LEADING_ZEROS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.+-])(-?)0+(?=\d)', re.DOTALL)
 """A string, which stays as it is, or zeros in front of a number, which Kafka's reader allows."""
+
+
+_ANY_ZEROS: Final = re.compile(r"0\d")
+"""What every text has from which zeros are to be taken: few have, and the others need no second look."""
 
 
 def _without_zeros(found: re.Match[str]) -> str:

@@ -1,8 +1,9 @@
 """The fault plan of a run: what may go wrong, and how often, drawn from the seed.
 
-Swarm style: for every run a coin is tossed per kind of fault, so that some runs see one kind alone and a few see none.
-A bug that needs quiet in one place and noise in another is found by such runs, and hidden by runs where everything
-fails a little.
+Swarm testing (Groce et al., ISSTA 2012): every run has its own subset of the kinds, and subsets of every size occur.
+The seed draws how dense the faults of its run are; each kind is then on with that probability. A few runs see nothing
+or one kind alone, and a few see nearly everything at once. A bug that needs quiet in one place and noise in another is
+found by such runs, and hidden by runs where everything fails a little.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ class FaultPlan:
     ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
     way when its connection broke arrives all the same, later than what the next connection carries;
     ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
-    that a request is answered with a retriable error, ``look_up`` that the coordinator is not found, ``wake_up`` that a
-    poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the config
-    topic for a long time.
+    that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails, ``wake_up``
+    that a poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the
+    config topic for a long time; ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
+    pauses a partition, between two polls.
     """
 
     kinds: tuple[FaultKind, ...] = ()
@@ -40,6 +42,8 @@ class FaultPlan:
     look_up: float = 0.0
     wake_up: float = 0.0
     config_outage: float = 0.0
+    callback_commit: float = 0.0
+    seek: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
         """Whether that kind of fault is switched on."""
@@ -54,9 +58,20 @@ NO_FAULTS: Final = FaultPlan()
 """The plan of the healed phase: nothing goes wrong; messages take up to 2 ms."""
 
 
+def density(seed: int) -> float:
+    """The probability with which each kind is on in the run of ``seed``.
+
+    A number from 0 to 1, to the power of 1.5, so that the mean is 0.4, and a fifth of the runs is below 0.09: they have
+    hardly more than one or two kinds.
+    """
+    return float(stream(seed, "density of faults").random() ** 1.5)
+
+
 def draw_plan(seed: int, options: SimulationOptions) -> FaultPlan:
     """The fault plan of ``seed``; a kind that the options leave out does not change what is drawn for the others."""
-    kinds = tuple(kind for kind in FaultKind if stream(seed, f"fault {kind}").random() < 0.5 and kind in options.faults)
+    chance = density(seed)
+    allowed = [kind for kind in FaultKind if kind in options.faults]
+    kinds = tuple(kind for kind in allowed if stream(seed, f"fault {kind}").random() < chance)
     plan = FaultPlan(kinds=kinds)
     for kind in kinds:
         plan = _with(plan, kind, stream(seed, f"rate {kind}"))
@@ -86,5 +101,9 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, wake_up=random.choice((0.2, 0.5)))
         case FaultKind.CONFIG_OUTAGE:
             return replace(plan, config_outage=random.choice((0.02, 0.1)))
+        case FaultKind.CALLBACK_COMMIT:
+            return replace(plan, callback_commit=random.choice((0.3, 0.8)))
+        case FaultKind.SEEK:
+            return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:
             return plan

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from rebalance_check.impl.runtime.choices import Choices
+from rebalance_check.impl.runtime.choices import read as read_choices
+from rebalance_check.model.vocabulary.actions import Action, parse_action
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_named, path_number
 
 
 class SimulatedProtocol(StrEnum):
-    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four.
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the others.
 
     ``status`` and ``connect-config`` are the status stores and the config stores of Connect workers without a group.
     """
@@ -29,8 +32,8 @@ class SimulatedProtocol(StrEnum):
 class ClusterMode(StrEnum):
     """How the workers of a simulated Connect cluster speak: ``connect.protocol`` of all of them.
 
-    ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, which Kafka's
-    workers do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
+    ``any`` lets the seed choose one that Kafka's workers survive; in a ``mixed`` cluster each worker has its own, which
+    they do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
     compatible to sessioned. ``exactly-once`` is sessioned, with exactly-once support for sources (KIP-618).
     """
 
@@ -46,13 +49,17 @@ class ClusterMode(StrEnum):
 class FaultKind(StrEnum):
     """What the seed may switch on for a run. The first five concern messages, the next three processes.
 
-    The others are drawn only where they are named (`COMMON_FAULTS` are the default): ``refusal``, a coordinator that
-    answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its poll;
-    ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
-    ``pattern``, consumers that subscribe by a pattern, and topics that come and go. ``coordinator-kill``,
-    ``coordinator-pause`` and ``coordinator-move`` concern the node that coordinates: another takes over, and the one
-    that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that costs the last
-    records of the log, too.
+    Then there are ``refusal``, a coordinator that answers retriable errors; ``look-up``, one that is not found, or not
+    where a look-up says; ``wake-up``, an application that interrupts its poll; ``failover``; ``subscription`` and
+    ``metadata``, consumers that change their topics, and topics that grow; ``pattern``, consumers that subscribe by a
+    pattern, and topics that come and go. ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` concern
+    the node that coordinates: another takes over, and the one that was paused answers from memory for a while when it
+    runs again; ``log-tail`` is a kill that costs the last records of the log, too.
+
+    The next four are habits of consumers and of their applications: ``callback-commit``, commits in callbacks, in
+    flight while the member joins again; ``seek``, positions that move and partitions that are paused;
+    ``mixed-members``, members of different versions and libraries; ``topic-of-some``, a topic that only some members
+    want, which grows, vanishes and comes back, whether the leader wants it or not.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
@@ -81,6 +88,10 @@ class FaultKind(StrEnum):
     COORDINATOR_MOVE = "coordinator-move"
     LOG_TAIL = "log-tail"
     PATTERN = "pattern"
+    CALLBACK_COMMIT = "callback-commit"
+    SEEK = "seek"
+    MIXED_MEMBERS = "mixed-members"
+    TOPIC_OF_SOME = "topic-of-some"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"
@@ -95,14 +106,17 @@ ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED
 """What a group must survive."""
 
 COMMON_FAULTS: Final = tuple(FaultKind)[:8]
+"""What concerns messages and processes alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationOptions:
     """The size of the simulated environment and what may go wrong in it.
 
-    ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
-    ``omit`` leaves out churn actions by their index (how a shrunk run is written), ``upgrade`` names an upgrade path
+    ``steps`` counts the churn actions of the disturbed phase (stores have several small ones for each), ``faults``
+    lists the kinds that the seed may draw, ``omit`` leaves out churn actions by their index. A shrunk run is written as
+    its ``actions`` (``StartMember m0``), in the place of those that the seed draws, and its ``choices``
+    (`impl.runtime.choices`), all others being quiet; None draws either. ``upgrade`` names an upgrade path
     (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
     ``mode`` says how Connect workers speak, ``mutant`` names the planted defect (`rebalance_check.impl.mutants`), empty
     for none. ``members`` are consumers, Connect workers or candidates of an election, ``partitions`` are tasks for
@@ -115,8 +129,10 @@ class SimulationOptions:
     members: int = 3
     partitions: int = 4
     steps: int = 12
-    faults: tuple[FaultKind, ...] = COMMON_FAULTS
+    faults: tuple[FaultKind, ...] = ALL_FAULTS
     omit: tuple[int, ...] = ()
+    actions: tuple[str, ...] | None = None
+    choices: tuple[str, ...] | None = None
     upgrade: str = ""
     mode: ClusterMode = ClusterMode.ANY
     mutant: str = ""
@@ -133,6 +149,22 @@ class SimulationOptions:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
         if (least := min(self.omit, default=0)) < 0:
             raise RebalanceCheckError(f"omit names action {least}: actions are counted from 0")
+        read_choices(self.choices or ())
+        if (most := max((action.member for action in self.written_actions), default=0)) >= self.members:
+            raise RebalanceCheckError(f"an action is about m{most}, and there are {self.members} members: name fewer")
+
+    @property
+    def written_actions(self) -> tuple[Action, ...]:
+        """``actions``, parsed."""
+        return tuple(map(parse_action, self.actions or ()))
+
+    def given_choices(self) -> Choices | None:
+        """The choices of one run, where they are given."""
+        return None if self.choices is None else Choices(read_choices(self.choices))
+
+    def summary(self) -> str:
+        """As `command_line`, without what a shrunk run spells out."""
+        return replace(self, omit=(), actions=None, choices=None).command_line()
 
     @property
     def upgrade_path(self) -> UpgradePath | None:
@@ -148,9 +180,15 @@ class SimulationOptions:
         for field in fields(self):
             value = getattr(self, field.name)
             if value != field.default or (field.name == "protocol" and self.mutant):
-                text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-                words += [f"--{field.name}", text or "none"]
+                words += [f"--{field.name}", _written(value)]
         return shlex.join(words)
+
+
+def _written(value: object) -> str:
+    """A value of an option, as a command line has it."""
+    if not isinstance(value, tuple):
+        return str(value)
+    return "common" if value == COMMON_FAULTS else ",".join(map(str, value)) or "none"
 
 
 def _named(kind: type[E], name: str, what: str) -> E:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from random import Random
 
+from rebalance_check.impl.runtime.choices import chosen_stream
+
 
 def stream(seed: int, name: str) -> Random:
-    """The generator of ``name`` in the run of ``seed``; the same on every machine and under every PYTHONHASHSEED."""
-    return Random(f"{seed}/{name}")
+    """The generator of ``name`` in the run of ``seed``; the same on every machine and under every PYTHONHASHSEED.
+
+    Where the choices of a run are given (`choices`), it gives those.
+    """
+    return chosen_stream(seed, name) or Random(f"{seed}/{name}")

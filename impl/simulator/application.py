@@ -10,7 +10,7 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.lookup import Node
 from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import MemberStarted
+from rebalance_check.model.vocabulary.events import MemberRested, MemberStarted
 
 
 class WokenUp(Exception):  # noqa: N818 - Kafka's WakeupException
@@ -74,6 +74,14 @@ class Application(Protocol):
         """What it owns: partitions, or connectors and tasks."""
         ...
 
+    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
+        """What it holds while its group is at rest."""
+        ...
+
+    def remembered(self, now_ms: int) -> dict[str, str]:
+        """Every field of its member of the group, to compare two runs."""
+        ...
+
 
 class MembershipView(Coordinator):
     """Part of an `Application` that is a `Coordinator` itself."""
@@ -82,6 +90,8 @@ class MembershipView(Coordinator):
         """What this member waits for; empty when it is settled."""
         if self.state is not MemberState.STABLE:
             return f"is {self.state.value}"
+        if self.coordinator is None:
+            return "looks for its coordinator"
         return "wants to join again" if self.rejoin_needed_or_pending() else ""
 
     def standing(self) -> tuple[int, str]:

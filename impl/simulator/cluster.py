@@ -10,6 +10,7 @@ from rebalance_check.impl.protocol.messages import DescribedGroup, GroupRequest
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
+from rebalance_check.model.vocabulary.events import CoordinatorRested
 
 
 class Cluster(Protocol):
@@ -25,6 +26,14 @@ class Cluster(Protocol):
 
     def describe(self) -> DescribedGroup:
         """The group, as the node shows it that coordinates it."""
+        ...
+
+    def rested(self) -> CoordinatorRested | None:
+        """What the coordinator keeps of the group; None where nobody can look inside."""
+        ...
+
+    def remembered(self) -> list[tuple[str, dict[str, str]]]:
+        """Role and fields of all that the coordinator remembers of the group; nothing where nobody can look inside."""
         ...
 
     def kill(self, lost: int) -> None:

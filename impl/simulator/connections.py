@@ -15,8 +15,14 @@ class Connections:
     """As in Kafka's client, the coordinator has a connection of its own: nothing parks in front of a look-up."""
 
     def __init__(
-        self, network: SimulatedNetwork, random: Random, receive: Receive, disconnected: Callable[[int], None]
+        self,
+        owner: str,
+        network: SimulatedNetwork,
+        random: Random,
+        receive: Receive,
+        disconnected: Callable[[int], None],
     ) -> None:
+        self._owner = owner
         self._network = network
         self._random = random
         self._receive = receive
@@ -38,7 +44,9 @@ class Connections:
             return
         before, node = self._coordinator, coordinator.node_id
         if before is None or before.node != node:
-            self._coordinator = self._network.connect(self._receive, node, partial(self._disconnected, node))
+            self._coordinator = self._network.connect(
+                self._receive, node, partial(self._disconnected, node), self._owner
+            )
             if before is not None:
                 before.break_now()
                 before.close()
@@ -54,7 +62,7 @@ class Connections:
         self._bootstrap = (self._bootstrap + 1) % NODES
         node = self._bootstrap
         if node not in self._asked:
-            self._asked[node] = self._network.connect(self._receive, node, never)
+            self._asked[node] = self._network.connect(self._receive, node, never, self._owner)
         return self._asked[node]
 
     def close(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -14,12 +16,18 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.client.subscriptions import Wanted
 from rebalance_check.impl.protocol.messages import JoinedMember
-from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
+from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced
+from rebalance_check.model.vocabulary.ids import partition
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
@@ -34,6 +42,9 @@ RECORD_MS: Final = 100
 COMMITS: Final = 0.5
 """The chance that an application that commits by itself does so between two polls."""
 
+BETWEEN_COMMITS_MS: Final = 4_000
+"""How long an application that commits by itself takes from one commit to the next without faults: two polls
+and what lies between."""
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
@@ -44,6 +55,21 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "custom (cooperative)": NewCustomAssignor,
 }
 """How each assignor is made; every member makes its own, for some remember between rounds."""
+
+
+class CommittingListener(RebalanceListener):
+    """Callbacks that may commit while partitions are still owned, or when others came."""
+
+    def __init__(self, commit: Callable[[], None]) -> None:
+        self._commit = commit
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+        """All that is owned may be committed."""
+        self._commit()
+
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+        """The last chance; the answer comes while the member joins again."""
+        self._commit()
 
 
 class ConsumerApplication(MembershipView, ConsumerCoordinator):
@@ -70,22 +96,53 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             assignors=[ASSIGNORS[assignor]() for assignor in settings.assignors],
             partitions_per_topic=cluster,
             refresh_metadata=lambda: cluster,
+            listener=CommittingListener(self._commit_in_callback),
             auto_commit_ms=settings.auto_commit_ms,
             random=jitter,
         )
+        self._not_read: set[TopicPartition] = set()
         self._by_pattern = by_pattern
         self._has_skipped = False
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
+        self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
         record_start(recorder, name, config, self.protocol, self.subscription)
 
+    by_history = MembershipView.by_history | {"_plan", "_has_skipped"}
+
     def work(self, now_ms: int) -> None:
-        """Process all records up to the log end; half of the time, commit."""
-        for partition in self.fetchable():
-            self.consumed(partition, now_ms // RECORD_MS)
-        if self._commits and self._random.random() < COMMITS:
+        """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
+        log_end = now_ms // RECORD_MS
+        self._maybe_seek(log_end)
+        for each in self.fetchable():
+            if each not in self._not_read:
+                self.consumed(each, log_end)
+        if self._commits and (self._random.random() < COMMITS or self._plan() is NO_FAULTS):
             self.commit(self.positions(), now_ms)
+
+    def _maybe_seek(self, log_end: int) -> None:
+        """Seek anywhere, and pause or resume the partition, as often as the plan says; without faults all are read.
+
+        What was paused and is not owned any more is not paused when it comes back.
+        """
+        plan = self._plan()
+        self._not_read &= set() if plan is NO_FAULTS else set(self.owned)
+        if self.fetchable() and self._happens(plan.seek):
+            sought = self._random.choice(self.fetchable())
+            self.consumed(sought, self._random.randint(0, log_end))
+            self._not_read ^= {sought}
+
+    def _commit_in_callback(self) -> None:
+        """Commit what was read, without waiting for the answer, as often as the plan says."""
+        if self._happens(self._plan().callback_commit):
+            with suppress(GroupError):  # of a member that was fenced: every poll says so
+                self.commit(self.positions(), self._now_ms)
+
+    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
+        """As the base class; the application reads on and on, and may commit between any two polls."""
+        held = super().rested(now_ms, is_busy=is_busy)
+        return replace(held, reads=True, commit_interval_ms=held.commit_interval_ms or BETWEEN_COMMITS_MS)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
         """As the base class, unless the poll is woken up before.
@@ -105,7 +162,13 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         """``Consumer.enforceRebalance`` (KIP-568), once for each assignment that was skipped."""
         if self._has_skipped and self.state is MemberState.STABLE:
             self._has_skipped = False
+            self.recorder.emit(RebalanceEnforced(member=self.member))
             self.request_rejoin("rebalance enforced by user")
+
+    def receive_metadata(self, cluster: Mapping[str, int]) -> None:
+        """The client is answered Metadata."""
+        self.recorder.emit(MetadataReceived(member=self.member, partitions=partitions_of(cluster)))
+        self.update_metadata(cluster)
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
         """Unsubscribe and subscribe again, want another topic as well, or want the first one alone.
@@ -115,9 +178,16 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         if choice == UNSUBSCRIBE:
             self.unsubscribe(now_ms)
         if not self._by_pattern:
-            self.subscribe((TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,))
+            self.wish = (TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,)
+            self.subscribe(self.wish)
         elif choice == UNSUBSCRIBE:
             self.subscribe(PATTERN)
+
+    def share_wish(self, other: ConsumerApplication) -> None:
+        """Want what the application of another member wants."""
+        if self.wish != other.wish:
+            self.wish = other.wish
+            self.subscribe(self.wish)
 
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._random.random() < chance
@@ -125,4 +195,9 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
     @property
     def holds(self) -> tuple[str, ...]:
         """The names of the owned partitions."""
-        return tuple(partition.name for partition in self.owned)
+        return tuple(each.name for each in self.owned)
+
+
+def partitions_of(cluster: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of all partitions of the cluster, sorted by topic."""
+    return tuple(partition(topic, index) for topic, count in sorted(cluster.items()) for index in range(count))

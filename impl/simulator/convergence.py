@@ -15,6 +15,8 @@ from rebalance_check.impl.simulator.group_config import (
     SETTLED_MS,
 )
 from rebalance_check.impl.simulator.network import LATE_REQUEST_MS
+from rebalance_check.impl.simulator.nodes import LEARNING_MS
+from rebalance_check.impl.simulator.resting import look
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
@@ -24,20 +26,26 @@ LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
 def settle(environment: Environment) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
+    That begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
+
     What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
     all is well.
     """
     clock = environment.clock
     end_ms, limit = clock.now_ms + HEALING_MS, environment.events + HEALING_EVENTS
     since_ms, settled = clock.now_ms, None
+    learned_ms = clock.now_ms + LEARNING_MS
     while clock.now_ms < end_ms and environment.events < limit:
         clock.run_until(clock.now_ms + CHECK_MS)
         present = None if _is_unsettled(environment) else _standings(environment)
         if present is None:
             environment.enforce_rebalance()
-        if present is None or present != settled:
+        if present is None or present != settled or clock.now_ms <= learned_ms:
             since_ms, settled = clock.now_ms, present
+            if present is not None:
+                look(environment)
         elif clock.now_ms - since_ms >= SETTLED_MS:
+            look(environment)
             return ()
     return pending(environment) or ("the group rebalances again and again",)
 

@@ -23,10 +23,11 @@ from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.chosen_network import network_of
 from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
-from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
-from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
+from rebalance_check.impl.simulator.network import Token
+from rebalance_check.impl.simulator.nodes import NODES, PORT, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.progress import ProgressGuard
 from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
@@ -41,6 +42,9 @@ REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
     OffsetCommitRequest: (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
 }
 """The retriable errors that a coordinator in trouble answers to each request."""
+
+LOOK_UP_FAILURES: Final = ("unknown", "outdated", "silent")
+"""What becomes of a look-up that fails, each as likely as the next."""
 
 Listener = Callable[[Event], None]
 
@@ -73,7 +77,7 @@ class Environment:
         self.progress = ProgressGuard(self.clock)
         self._listener = listener
         self._member_ids = 0
-        self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
+        self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
         self._plan = plan
         self._config = broker_config(plan)
         self._numbers = Numbers()
@@ -91,6 +95,7 @@ class Environment:
         self.change_config: Callable[[int], None] = lambda _tasks: None
         self.unclaimed: Callable[[], tuple[tuple[str, str], ...]] = tuple
         self.change_topics: Callable[[int], None] = lambda _topics: None
+        self.repeat_topics: Callable[[Environment], None] = lambda _other: None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""
@@ -121,6 +126,16 @@ class Environment:
             numbers=self._numbers,
         )
 
+    @property
+    def plan(self) -> FaultPlan:
+        """The fault plan that the run began with."""
+        return self._plan
+
+    @property
+    def coordinator(self) -> Recorder:
+        """The recorder of what coordinates the group of this run."""
+        return self._recorder_of(GROUP)
+
     def _recorder_of(self, group: str) -> Recorder:
         """The one recorder of whatever coordinates a group: to observers all nodes are one source."""
         if group not in self._recorders:
@@ -139,14 +154,26 @@ class Environment:
         self.nodes.arrive(number, token, request)
 
     def _serve_look_up(self, number: int, token: Token | None) -> None:
-        if self.network.happens(self.network.plan.look_up):
-            self.network.answer(token, FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE))
-        else:
+        """A node is asked who coordinates. Where look-ups fail it does not know, says nothing, or names an old one."""
+        if not self.network.happens(self.network.plan.look_up):
             self.nodes.look_up(number, token)
+            return
+        match self.network.random.choice(LOOK_UP_FAILURES):
+            case "unknown":
+                self.network.answer(token, FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE))
+            case "outdated":
+                node = self.network.random.randrange(NODES)
+                self.network.answer(token, FindCoordinatorReply(node_id=node, host=f"node{node}", port=PORT))
+            case _:
+                pass  # the member asks again when the request has timed out
 
     def enforce_rebalance(self) -> None:
-        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one."""
-        if self._plan.has(FaultKind.METADATA) and not self._plan.has(FaultKind.UNNOTICED_GROWTH):
+        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one.
+
+        So does a cooperative group whose static leader died between giving partitions up and the join that gives them
+        on: it is handed back what it kept, and nobody is asked to join.
+        """
+        if not self._plan.has(FaultKind.UNNOTICED_GROWTH):
             for member in self.members:
                 enforce = getattr(member.application, "enforce_rebalance", None)
                 if enforce is not None:

@@ -15,6 +15,7 @@ from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
+from rebalance_check.impl.simulator.habits import varied
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
 
@@ -33,13 +34,14 @@ def build_members(environment: Environment, options: SimulationOptions, settings
         random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
         jitter = stream(environment.seed, f"backoff {name}")
         begin = partial(start, name, recorder=recorder, random=random, jitter=jitter)
+        own = _own_settings(environment, options.protocol, settings, name)
         environment.members.append(
             MemberProcess(
                 name,
                 environment.network,
                 random,
                 recorder,
-                _configured(begin, settings),
+                _configured(begin, own),
                 choices=stream(environment.seed, f"nodes {name}"),
             )
         )
@@ -53,6 +55,15 @@ def _build_workers(environment: Environment, options: SimulationOptions, setting
         environment.members.append(cluster.build(name, settings, random, recorder))
 
 
+def _own_settings(
+    environment: Environment, protocol: SimulatedProtocol, settings: SimulatedGroupConfig, name: str
+) -> SimulatedGroupConfig:
+    """The settings of one member, which are those of all unless the group is of different ones."""
+    if not environment.network.plan.has(FaultKind.MIXED_MEMBERS):
+        return settings
+    return varied(settings, protocol, environment.seed, name)
+
+
 def _configured(begin: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:
     """Starts a process with the settings at a place of the upgrade path."""
     return lambda step: begin(settings=settings.at(step))
@@ -62,7 +73,8 @@ def _consumers(environment: Environment, options: SimulationOptions) -> Start:
     by_pattern = environment.network.plan.has(FaultKind.PATTERN)
     topics = Topics(environment, options.partitions, internal=by_pattern)
     environment.change_config = topics.grow
-    environment.change_topics = topics.let_exist
+    environment.change_topics = topics.change
+    environment.repeat_topics = topics.exist_in
     return partial(
         ConsumerApplication, cluster=topics.cluster, by_pattern=by_pattern, plan=lambda: environment.network.plan
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.protocol.consumer_protocol import HIGHEST_VERSION
 from rebalance_check.impl.runtime.options import SimulatedProtocol
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, known_as
@@ -52,7 +53,7 @@ class SimulatedGroupConfig:
 
     ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
     members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,
-    ``join_group_version`` 3 is older than KIP-394.
+    ``join_group_version`` 3 is older than KIP-394, ``subscription_version`` 0 than KIP-429.
     """
 
     assignors: tuple[str, ...]
@@ -60,6 +61,8 @@ class SimulatedGroupConfig:
     static: bool
     auto_commit_ms: int | None
     join_group_version: int
+    subscription_version: int = HIGHEST_VERSION
+    leave_on_close: bool = True
 
     def at(self, step: int) -> SimulatedGroupConfig:
         """The settings at a place of the upgrade path."""
@@ -84,6 +87,8 @@ class SimulatedGroupConfig:
             heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
             rebalance_timeout_ms=MAX_POLL_INTERVAL_MS,
             join_group_version=self.join_group_version,
+            subscription_version=self.subscription_version,
+            leave_on_close=self.leave_on_close,
         )
 
 

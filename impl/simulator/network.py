@@ -58,12 +58,15 @@ class SimulatedNetwork:
         self._connections: dict[int, Connection] = {}
         self._opened = 0
 
-    def connect(self, receive: Receive, node: int = 0, broken: Callable[[], None] = never) -> Connection:
-        """A new connection to a node; ``receive`` takes each reply under its correlation id, None for an unknown one.
+    def connect(
+        self, receive: Receive, node: int = 0, broken: Callable[[], None] = never, owner: str = ""
+    ) -> Connection:
+        """A new connection of ``owner`` to a node; ``receive`` takes each reply under its correlation id.
 
-        ``broken`` is called after the connection broke, also when nothing was in flight.
+        It takes None for a reply that is unknown. ``broken`` is called after the connection broke, also when nothing
+        was in flight.
         """
-        return Connection(self, receive, node, broken)
+        return Connection(self, receive, node, broken, owner)
 
     def kill(self, node: int) -> None:
         """The process of a node is gone: its connections break, and new ones are refused until `revive`."""
@@ -104,11 +107,14 @@ class Connection:
 
     __slots__ = (
         "_broken", "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive",
-        "_timeout", "_waiting", "node",
+        "_timeout", "_waiting", "node", "owner",
     )  # fmt: skip
 
-    def __init__(self, network: SimulatedNetwork, receive: Receive, node: int, broken: Callable[[], None]) -> None:
+    def __init__(
+        self, network: SimulatedNetwork, receive: Receive, node: int, broken: Callable[[], None], owner: str
+    ) -> None:
         self.node = node
+        self.owner = owner
         self._broken = broken
         self._network = network
         self._clock = network.clock

@@ -20,7 +20,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.group_config import GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import CoordinatorElected, LogTailLost, NodeChanged
+from rebalance_check.model.vocabulary.events import CoordinatorElected, CoordinatorRested, LogTailLost, NodeChanged
 
 LOADING_MS: Final = 2_000
 """How long a coordinator reads its log, where that takes time at all."""
@@ -154,6 +154,14 @@ class Nodes:
         """The group at the node that coordinates it, or is to, as soon as it has read its log."""
         return self.leader.coordinator.describe(GROUP)
 
+    def rested(self) -> CoordinatorRested | None:
+        """What the coordinator keeps of the group; None where it has none."""
+        return self.leader.coordinator.rested(GROUP, self._clock.now_ms)
+
+    def remembered(self) -> list[tuple[str, dict[str, str]]]:
+        """Role and fields of all that the coordinator remembers of the group."""
+        return self.leader.coordinator.remembered(GROUP)
+
     # -------------------------------------------------------------------------------------------- faults of nodes
 
     def fail_over(self, choice: int) -> None:
@@ -245,14 +253,19 @@ class Nodes:
         self._clock.after(loading_ms, lambda: self.load(node))
 
     def _restart(self, elected: int) -> None:
-        """Dead nodes are back, as nodes that coordinate nothing; so is a silent one whose turn it is to be elected."""
+        """Dead nodes are back, as nodes that coordinate nothing; so is a paused one whose turn it is to be elected.
+
+        One that runs and does not know that it was deposed learns it then, or its old self would go on next to it.
+        """
         before = self._at.get(elected)
         if before is not None and before.is_paused:
             before.is_dead = True
             before.is_paused = False
             self._paused.remove(before)
-        if before in self._zombies:
-            self._zombies.remove(before)
+            if before in self._zombies:
+                self._zombies.remove(before)
+        elif before is not None:
+            self._resign(before)
         for number in [number for number, node in self._at.items() if node.is_dead]:
             del self._at[number]
             self._network.revive(number)

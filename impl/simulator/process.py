@@ -20,7 +20,13 @@ from rebalance_check.impl.simulator.application import Application, WokenUp
 from rebalance_check.impl.simulator.connections import Connections
 from rebalance_check.impl.simulator.network import SimulatedNetwork
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import MemberCrashed, MemberPaused, MemberResumed
+from rebalance_check.model.vocabulary.events import (
+    ApplicationBusy,
+    ConnectionBroken,
+    MemberCrashed,
+    MemberPaused,
+    MemberResumed,
+)
 
 POLL_MS: Final = 2_000
 """How long one call of ``poll`` waits for records."""
@@ -55,6 +61,7 @@ class MemberProcess:
         self._paused = False
         self._closing = False
         self._in_poll = False
+        self._polled_ms = 0
         self._arrived: list[Callable[[], None]] = []
         self._poll_timer: Timer | None = None
         self._retry_timer: Timer | None = None
@@ -83,7 +90,7 @@ class MemberProcess:
         if self.application is not None:
             self.crash()
         self.application = self._start(self.step)
-        self._connections = Connections(self._network, self._choices, self._receive, self._disconnected)
+        self._connections = Connections(self.name, self._network, self._choices, self._receive, self._disconnected)
         self._enter_poll()
 
     def stop(self) -> None:
@@ -135,6 +142,11 @@ class MemberProcess:
             change(choice, self._clock.now_ms)
             self._send()
 
+    def look(self) -> None:
+        """Record what the process holds while its group is at rest; one that is down holds nothing."""
+        if self.application is not None:
+            self._recorder.emit(self.application.rested(self._clock.now_ms, is_busy=not self._in_poll))
+
     # -------------------------------------------------------------------------------------------- application thread
 
     def _enter_poll(self) -> None:
@@ -148,6 +160,7 @@ class MemberProcess:
     def _poll(self) -> None:
         """One round of the loop inside ``poll``."""
         application = self.application
+        self._polled_ms = self._clock.now_ms
         if application is not None and self._survives(application.poll):
             self._send()
             self._poll_again_when(application.next_poll())
@@ -195,7 +208,9 @@ class MemberProcess:
         self._send()
         plan = self._network.plan
         if self._network.happens(plan.slow_application):
-            self._poll_timer = self._clock.after(self._random.randrange(plan.slow_ms), self._enter_poll)
+            busy_ms = self._random.randrange(plan.slow_ms)
+            self._recorder.emit(ApplicationBusy(member=self.name, polled_ms=self._polled_ms, busy_ms=busy_ms))
+            self._poll_timer = self._clock.after(busy_ms, self._enter_poll)
         else:
             self._enter_poll()
 
@@ -220,6 +235,8 @@ class MemberProcess:
         if self._paused or self._arrived:
             self._arrived.append(partial(self._receive, correlation_id, reply))
         elif self.application is not None:
+            if reply is None:
+                self._recorder.emit(ConnectionBroken(member=self.name))
             self.application.receive(correlation_id, reply, self._clock.now_ms)
             self._go_on()
 
@@ -228,6 +245,7 @@ class MemberProcess:
         if self._paused or self._arrived:
             self._arrived.append(partial(self._disconnected, node))
         elif (application := self.application) is not None and _takes_for_coordinator(application, node):
+            self._recorder.emit(ConnectionBroken(member=self.name))
             application.coordinator_disconnected(self._clock.now_ms)
             self._go_on()
 

@@ -28,6 +28,8 @@ DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.COOPERATIVE,
     SimulatedProtocol.CONNECT,
     SimulatedProtocol.STATUS,
+    SimulatedProtocol.CONNECT_CONFIG,
+    SimulatedProtocol.ELECTION,
 )
 STORES: Final = frozenset({SimulatedProtocol.STATUS, SimulatedProtocol.CONNECT_CONFIG})
 """What has no group: stores of workers that all run when the churn begins."""
@@ -37,6 +39,8 @@ PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
+OF_SOME: Final = 10
+"""From this choice on, `ActionKind.CHANGE_TOPICS` is about the topic that only some members want."""
 MOST_TOPICS: Final = 3
 """How many topics there may be that match a pattern, not counting the first."""
 
@@ -49,10 +53,16 @@ UNUSUAL: Final = {
     FaultKind.COORDINATOR_MOVE: ((ActionKind.MOVE_COORDINATOR, 0, 1),),
     FaultKind.LOG_TAIL: ((ActionKind.KILL_COORDINATOR, 1, MOST_LOST),),
     FaultKind.PATTERN: ((ActionKind.CHANGE_TOPICS, 0, MOST_TOPICS),),
+    FaultKind.TOPIC_OF_SOME: (
+        (ActionKind.CHANGE_TOPICS, OF_SOME, OF_SOME + MOST_TOPICS),
+        (ActionKind.CHANGE_SUBSCRIPTION, 1, 2),
+    ),
 }
 """What a fault that is drawn on request may do: the actions, and the range of the choice of each."""
 
-OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN})
+OF_CONSUMERS: Final = frozenset(
+    {FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN, FaultKind.TOPIC_OF_SOME}
+)
 """Those of them that others than consumers know nothing of."""
 
 
@@ -68,14 +78,17 @@ def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
 def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
-    Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
-    pause). On an upgrade path it is the rolling restarts with ``options.steps`` // 2 others between. The bounds say
-    how many members and partitions there are; their budgets count what the schedule holds.
+    ``options.actions`` stand in the place of what is drawn. Actions listed in ``options.omit`` are left out, and with
+    them those that no longer apply (a resume without its pause). On an upgrade path it is the rolling restarts with
+    ``options.steps`` // 2 others between. The bounds say how many members and partitions there are; their budgets count
+    what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)
     random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade_path
-    drawn: Iterator[Action]
-    if protocol is SimulatedProtocol.STATUS:
+    drawn: Iterable[Action]
+    if options.actions is not None:
+        drawn = options.written_actions
+    elif protocol is SimulatedProtocol.STATUS:
         drawn = status_actions(seed, options, plan)
     elif protocol is SimulatedProtocol.CONNECT_CONFIG:
         drawn = config_actions(seed, options, plan)

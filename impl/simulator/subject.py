@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.runtime.choices import Choices, choosing
 from rebalance_check.impl.runtime.clock import EndlessError
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
@@ -18,9 +19,11 @@ from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.environment import GROUP_CHURN, Environment, Listener, not_understood
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
+from rebalance_check.impl.simulator.new_group import compare_with_new
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.progress import SpinError
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.vocabulary.actions import (
     CONFIG_CHURN,
     CONNECT_CHURN,
@@ -40,17 +43,23 @@ class SimulatorSubject:
 
     ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
     protocols ``status`` and ``connect-config`` it is a cluster of stores. ``listener`` receives each event at once;
-    without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. The mutant
-    is planted while a method runs, and only then.
+    without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. ``choices``
+    note those of the run. The mutant is planted while a method runs, and only then.
     """
 
     name = NAME
 
     def __init__(
-        self, options: SimulationOptions, listener: Listener | None = None, other: OtherCluster | None = None
+        self,
+        options: SimulationOptions,
+        listener: Listener | None = None,
+        other: OtherCluster | None = None,
+        *,
+        choices: Choices | None = None,
     ) -> None:
         self._other = other
         self._options = options
+        self._choices = options.given_choices() if choices is None else choices
         self._observed: list[Event] = []
         self._listener: Listener = listener or self._observed.append
         self._run: GroupRun | StatusCluster | ConfigCluster | None = None
@@ -64,7 +73,7 @@ class SimulatorSubject:
             case SimulatedProtocol.CONNECT_CONFIG:
                 return CONFIG_CHURN
             case SimulatedProtocol.MIXED:
-                return GROUP_CHURN | STATUS_CHURN
+                return GROUP_CHURN | STATUS_CHURN | CONFIG_CHURN
             case _:
                 return GROUP_CHURN
 
@@ -74,7 +83,7 @@ class SimulatorSubject:
         Raises `RebalanceCheckError` when the options name no known mutant.
         """
         options = replace(self._options, members=bounds.members, partitions=bounds.partitions)
-        with planted(self._options.mutant):
+        with planted(self._options.mutant), choosing(self._choices):
             match drawn_protocol(seed, options):
                 case SimulatedProtocol.STATUS:
                     self._run = StatusCluster(seed, options, self._listener)
@@ -91,7 +100,7 @@ class SimulatorSubject:
         """
         if self._run is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
-        with planted(self._options.mutant):
+        with planted(self._options.mutant), choosing(self._choices):
             self._run.perform(action)
         return self._take()
 
@@ -99,7 +108,8 @@ class SimulatorSubject:
         """End the run; `RunEnded` names what had not settled when it was healed."""
         ended, self._run = self._run, None
         if ended is not None:
-            ended.close()
+            with choosing(self._choices):
+                ended.close()
         return self._take()
 
     def _take(self) -> list[Event]:
@@ -128,6 +138,7 @@ class GroupRun:
                 punctual=other is None,
             )
         )
+        self._options, self._settings = options, settings
         build_members(self._environment, options, settings)
 
     def perform(self, action: Action) -> None:
@@ -166,6 +177,8 @@ class GroupRun:
             member.change_subscription(SUBSCRIBE)
         environment.heal_cluster()
         self._pending = settle(environment)
+        if not self._pending:
+            compare_with_new(environment, self._options, self._settings)
 
 
 def _advance(environment: Environment, action: Action) -> None:
@@ -196,20 +209,27 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
 
 def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: FaultPlan) -> str:
     """What distinguishes this run from others of its seed: the options, and what was drawn: config and faults."""
-    return f"{options.command_line()}; {settings}; faults drawn: {plan}"
+    return f"{options.summary()}; {settings}; faults drawn: {plan}"
 
 
-def simulate_into(seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None = None) -> None:
-    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed.
+def simulate_into(
+    seed: int,
+    options: SimulationOptions,
+    listener: Listener,
+    other: OtherCluster | None = None,
+    *,
+    choices: Choices | None = None,
+) -> None:
+    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed; ``choices`` note its own.
 
     A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
     and whatever ran before. ``other`` is the cluster under a group where that is not ours.
 
     Raises `RebalanceCheckError` when the mutant is unknown.
     """
-    subject = SimulatorSubject(options, listener, other)
+    subject = SimulatorSubject(options, listener, other, choices=choices)
     schedule = churn_schedule(seed, options)
-    with planted(options.mutant):
+    with planted(options.mutant), rarely_collected():
         subject.open(schedule.bounds, schedule.seed)
         for action in schedule.actions:
             subject.perform(action)

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Final
 
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication, partitions_of
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.schedule import OF_SOME
 from rebalance_check.model.vocabulary.events import TopicsDescribed
 from rebalance_check.model.vocabulary.ids import partition
 
@@ -37,24 +38,46 @@ class Topics:
         for member in self._environment.members:
             self._learn(member)
 
+    def change(self, choice: int) -> None:
+        """Topics like the first exist, or (from `OF_SOME` on) the topic that some want has other partitions."""
+        if choice < OF_SOME:
+            self.let_exist(choice)
+        else:
+            self.resize_other(choice - OF_SOME)
+
+    def resize_other(self, partitions: int) -> None:
+        """The topic that only some members want has so many partitions, or (0) is gone; members learn one by one."""
+        self.cluster.pop(OTHER_TOPIC, None)
+        if partitions:
+            self.cluster[OTHER_TOPIC] = partitions
+        self._changed_slowly()
+
     def let_exist(self, count: int) -> None:
         """``t1`` to ``t<count>`` exist next to the first topic, and no others like them; members learn one by one."""
         for topic in [each for each in self.cluster if each.startswith(TOPIC) and each != TOPIC]:
             del self.cluster[topic]
         self.cluster |= {f"{TOPIC}{number}": 1 for number in range(1, count + 1)}
+        self._changed_slowly()
+
+    def _changed_slowly(self) -> None:
         self._changed()
         for member in self._environment.members:
             self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
+
+    def exist_in(self, environment: Environment) -> None:
+        """Have the same topics exist in another environment, in which no member runs yet."""
+        environment.change_config(self.cluster[TOPIC])
+        environment.change_topics(sum(each.startswith(TOPIC) and each != TOPIC for each in self.cluster))
+        environment.change_topics(OF_SOME + self.cluster.get(OTHER_TOPIC, 0))
 
     def _changed(self) -> None:
         wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
         to_own = tuple(partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count))
         self._environment.to_own = lambda: to_own
-        existing = tuple(
-            partition(topic, index) for topic, count in sorted(self.cluster.items()) for index in range(count)
+        self._environment.harness.emit(
+            TopicsDescribed(partitions=partitions_of(self.cluster), metadata_max_age_ms=METADATA_MS)
         )
-        self._environment.harness.emit(TopicsDescribed(partitions=existing, metadata_max_age_ms=METADATA_MS))
 
     def _learn(self, member: MemberProcess) -> None:
         if isinstance(member.application, ConsumerApplication):
-            member.application.update_metadata(self.cluster)
+            member.application.receive_metadata(self.cluster)

@@ -9,6 +9,7 @@ from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.logs import SteeredLog
 from rebalance_check.impl.coordinator.records import Record
+from rebalance_check.impl.coordinator.shard import Numbers
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.steered.coordinator import Answers, Observation
@@ -53,12 +54,14 @@ class InProcess:
         self._now_ms = 0
         self._is_loading = False
         self._zombie: GroupCoordinator | None = None
+        self._numbers = Numbers()
         self.coordinator = GroupCoordinator(
             config,
             new_member_id=new_member_id,
             recorder_for=None if listener is None else self._recorder_for,
             log=self.log,
             choices=self._choices,
+            numbers=self._numbers,
         )
 
     def _recorder_for(self, group: str) -> Recorder:
@@ -182,7 +185,7 @@ class InProcess:
 
     def depose(self) -> None:
         """The present coordinator goes on with a log of its own; the next one begins to read the true one."""
-        self._zombie = deepcopy(self.coordinator)
+        self._zombie = deepcopy(self.coordinator, {id(self._numbers): self._numbers})
         self._start_loading()
 
     def handle_at_zombie(self, token: Hashable, request: GroupRequest, now_ms: int) -> Answers:

@@ -1,7 +1,8 @@
 """What named releases of client libraries are known to do against a claim: a run holds them to everything else.
 
 A deviation excuses what its release does, where that shows itself, and nothing else. What it accounts for is kept apart
-(`KnownFinding`), and is no violation of the run. `rebalance-check judge` on the same history excuses nothing.
+(`KnownFinding`), and is no violation of the run. What the user's own list accounts for (`properties.known`) is kept
+apart in the same way. `rebalance-check judge` on the same history excuses nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Counterexample, Verdict, Violated
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownEntry, KnownFindings
+from rebalance_check.properties.verdict import Counterexample, Held, Verdict, Violated
 
 SHOWS_OWNED = PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
 GONE = MemberStarted | MemberCrashed | MemberLeft
@@ -48,6 +50,11 @@ class KnownDeviation:
     releases: frozenset[str]
     reason: str
     excuse: Excuse
+
+    @property
+    def of(self) -> str:
+        """Client and releases: ``kafka-python 3.0.12``."""
+        return f"{self.client} {' or '.join(sorted(self.releases))}"
 
     def concerns(self, events: Sequence[Event]) -> frozenset[str]:
         """The members that were of this client, in a release that is named, whenever they were started. A release that
@@ -153,15 +160,14 @@ KNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownFinding:
-    """A violation that a known deviation accounts for."""
+    """A violation that a known deviation, or an entry of the user's list, accounts for."""
 
-    deviation: KnownDeviation
+    deviation: KnownDeviation | KnownEntry
     counterexample: Counterexample
 
     def __str__(self) -> str:
-        known = self.deviation
-        releases = " or ".join(sorted(known.releases))
-        return f"known of {known.client} {releases}: {known.claim}: {self.counterexample.headline}"
+        of = f" of {self.deviation.of}" if self.deviation.of else ""
+        return f"known{of}: {self.deviation.claim}: {self.counterexample.headline}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,20 +179,34 @@ class LiveJudgement:
 
 
 def judge_clients(
-    history: Iterable[Event], invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False
+    history: Iterable[Event],
+    invariants: Sequence[Invariant] | None = None,
+    *,
+    require_tested: bool = False,
+    listed: KnownFindings = NOTHING_KNOWN,
 ) -> LiveJudgement:
     """Judge a history of clients; a violated claim is judged again without what a known deviation explains.
 
-    ``invariants`` (default: the catalogue) and ``require_tested`` as of `judge`.
+    What is left and stands in the user's list (``listed``) is no violation either. ``invariants`` (default: the
+    catalogue) and ``require_tested`` as of `judge`.
     """
     events = list(history)
     judgement = judge(events, invariants, require_tested=require_tested)
     verdicts, known = dict(judgement.verdicts), list[KnownFinding]()
     for invariant, verdict in judgement.verdicts.items():
         if isinstance(verdict, Violated):
-            verdicts[invariant], found = _excused(events, invariant, verdict)
-            known += found
+            after, found = _excused(events, invariant, verdict)
+            verdicts[invariant], more = _unless_listed(invariant, after, listed)
+            known += [*found, *more]
     return LiveJudgement(replace(judgement, verdicts=verdicts), tuple(known))
+
+
+def _unless_listed(invariant: Invariant, verdict: Verdict, listed: KnownFindings) -> tuple[Verdict, list[KnownFinding]]:
+    """The verdict, and what the user's list accounts for: then the claim counts as one that held."""
+    if not isinstance(verdict, Violated):
+        return verdict, []
+    entry = listed.entry_for(invariant.name, verdict.counterexample.headline)
+    return (verdict, []) if entry is None else (Held(), [KnownFinding(entry, verdict.counterexample)])
 
 
 def _excused(events: Sequence[Event], invariant: Invariant, verdict: Verdict) -> tuple[Verdict, list[KnownFinding]]:

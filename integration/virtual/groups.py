@@ -99,6 +99,13 @@ class VirtualCluster:
         self._pass()
         return self._kafka.describe(GROUP)
 
+    def rested(self) -> None:
+        """Nobody can look into Kafka's coordinator."""
+
+    def remembered(self) -> list[tuple[str, dict[str, str]]]:
+        """Nothing, for the same reason."""
+        return []
+
     def _answer(self, answers: Iterable[tuple[Hashable, GroupReply]]) -> None:
         for token, reply in answers:
             self._network.answer(cast("Token | None", token), reply)

@@ -8,8 +8,11 @@ understands.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class ActionKind(StrEnum):
@@ -177,7 +180,8 @@ UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.CHA
 
 ``ChangeSubscription``: the consumer unsubscribes and subscribes again (choice 0), adds a topic (1) or drops it (2); a
 consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides the first topic ``choice`` topics exist
-that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
+that match the pattern, or (from 10 on) the topic that only some members want has ``choice`` - 10 partitions, 0 for
+none, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
 at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
 shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
 """
@@ -316,3 +320,17 @@ class Action(NamedTuple):
     def __str__(self) -> str:
         """``JoinGroup m1``; the choice follows in brackets when it is not 0."""
         return f"{self.kind} m{self.member}" + (f" [{self.choice}]" if self.choice else "")
+
+
+_WRITTEN: Final = re.compile(r"(?P<kind>\w+) m(?P<member>\d+)(?: \[(?P<choice>\d+)\])?")
+
+
+def parse_action(text: str) -> Action:
+    """The action that ``str`` writes so.
+
+    Raises: RebalanceCheckError where it is none.
+    """
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None or found["kind"] not in list(ActionKind):
+        raise RebalanceCheckError(f"{text!r} is no action: write KIND mNUMBER or KIND mNUMBER [CHOICE]")
+    return Action(ActionKind(found["kind"]), int(found["member"]), int(found["choice"] or 0))

@@ -69,6 +69,11 @@ from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as
 from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
 from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
 from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as CoordinatorRested
+from rebalance_check.model.vocabulary.rest_events import GroupRested as GroupRested
+from rebalance_check.model.vocabulary.rest_events import MemberRested as MemberRested
+from rebalance_check.model.vocabulary.rest_events import RestEvent as RestEvent
+from rebalance_check.model.vocabulary.rest_events import RestingStateRead as RestingStateRead
 from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
 from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
 from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived
@@ -90,6 +95,10 @@ from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as
 from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
+from rebalance_check.model.vocabulary.surrounding_events import ApplicationBusy as ApplicationBusy
+from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken as ConnectionBroken
+from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
+from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
 from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
 from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
 from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
@@ -291,12 +300,18 @@ class LogTailLost(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSent(Event):
-    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent."""
+    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent.
+
+    A JoinGroup has a checksum of its protocols and what the member sends for each (``metadata``, "" where the subject
+    cannot see it), and the partitions that its first one claims (``owned``).
+    """
 
     member: str
     api: str
     request: int
     generation: int = -1
+    metadata: str = ""
+    owned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -458,7 +473,7 @@ AnyEvent: TypeAlias = (
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
-    | CoordinatorLost
+    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RebalanceEnforced
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
@@ -466,6 +481,7 @@ AnyEvent: TypeAlias = (
     | StatusStoreStarting | StatusStoreStarted | StatusStoreStopped
     | ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved
     | ConnectionOpened | ConnectionClosed | RequestObserved | ReplyObserved
+    | RestEvent
 )  # fmt: skip
 """Every event that a history may contain."""
 

@@ -15,6 +15,7 @@ from rebalance_check.properties.assignment.problem import (
     ASSIGNORS,
     COOPERATIVE_STICKY,
     RANGE,
+    ROUNDROBIN,
     STICKY,
     STICKY_FAMILY,
     Answer,
@@ -215,6 +216,89 @@ def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
+def _circle(_: str, problem: Problem, answer: Answer) -> str:
+    """Instance ids have an order of their own."""
+    if any(member.instance for member in problem.members.values()):
+        return ""
+    names = sorted(problem.members)
+    last = -1
+    receivers = answer.receivers()
+    for partition in sorted(problem.wanted()):
+        takers = [place for place, name in enumerate(names) if partition[0] in problem.members[name].topics]
+        last = min(takers, key=lambda place: (place - last - 1) % len(names))
+        if (got := receivers.get(partition)) != names[last]:
+            return f"{partition_name(partition)} is given to {got}, and {names[last]} is next in the circle"
+    return ""
+
+
+def _near_first(assignor: str, problem: Problem, answer: Answer) -> str:
+    """Only what was dealt anew is judged: what members had they keep, near or far."""
+    if problem.racks is None or (assignor != RANGE and not problem.subscribed_alike()):
+        return ""
+    for group in _dealt_together(assignor, problem):
+        if finding := _exchange(assignor, problem, answer, group):
+            return finding
+    return ""
+
+
+def _dealt_together(assignor: str, problem: Problem) -> Iterator[list[Partition]]:
+    """The partitions that racks decide about together: all, or with range those of a topic that is dealt alone."""
+    wanted = sorted(problem.wanted())
+    if assignor != RANGE:
+        yield wanted
+        return
+    topics = dict.fromkeys(topic for topic, _ in wanted)
+    kinds = {topic: (_takers(problem, topic), problem.topics[topic]) for topic in topics}
+    for topic, kind in kinds.items():
+        if list(kinds.values()).count(kind) == 1:
+            yield [partition for partition in wanted if partition[0] == topic]
+
+
+def _takers(problem: Problem, topic: str) -> frozenset[str]:
+    return frozenset(name for name, member in problem.members.items() if topic in member.topics)
+
+
+def _exchange(assignor: str, problem: Problem, answer: Answer, group: list[Partition]) -> str:
+    """Two partitions of ``group``, both away from the racks of their new members, one of them near the other's."""
+    if not _racks_matter(problem, group):
+        return ""
+    receivers, claimants = answer.receivers(), problem.claimants()
+    away = [
+        (partition, receivers[partition])
+        for partition in group
+        if partition in receivers
+        and (assignor == RANGE or receivers[partition] not in claimants.get(partition, ()))
+        and not _near(assignor, problem, receivers[partition], partition)
+    ]
+    for partition, member in away:
+        for other, holder in away:
+            if holder != member and _near(assignor, problem, holder, partition):
+                return (
+                    f"{partition_name(partition)} is given to {member}, whose rack has no replica of it, and "
+                    f"{holder}, whose rack has one, gets {partition_name(other)}, of which it has none"
+                )
+    return ""
+
+
+def _replicas(problem: Problem, partition: Partition) -> frozenset[str]:
+    known = (problem.racks or {}).get(partition[0], ())
+    return frozenset(known[partition[1]]) if partition[1] < len(known) else frozenset()
+
+
+def _racks_matter(problem: Problem, group: list[Partition]) -> bool:
+    """As KIP-881 has it: some taker's rack holds replicas, and not every partition has replicas in all racks."""
+    replicas = {_replicas(problem, partition) for partition in group}
+    takers = {name for topic, _ in group for name in _takers(problem, topic)}
+    everywhere = frozenset[str]().union(*replicas)
+    return any(problem.members[name].rack in everywhere for name in takers) and replicas != {everywhere}
+
+
+def _near(assignor: str, problem: Problem, member: str, partition: Partition) -> bool:
+    """Whether the member's rack has a replica; to range every partition is near a member without a rack."""
+    rack = problem.members[member].rack
+    return assignor == RANGE if rack is None else rack in _replicas(problem, partition)
+
+
 _ALL: Final = frozenset(ASSIGNORS)
 
 CLAIMS: Final = (
@@ -262,6 +346,19 @@ CLAIMS: Final = (
         "Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.",
         frozenset({RANGE}),
         _ranges,
+    ),
+    AssignmentClaim(
+        "circle",
+        "Partitions in order go round the circle of members in order, past those that do not subscribe.",
+        frozenset({ROUNDROBIN}),
+        _circle,
+    ),
+    AssignmentClaim(
+        "near_first",
+        "Where racks matter, no partition goes to a member far from its replicas while one that is near them is given "
+        "another that is far (KIP-881; sticky: subscribed alike, and what was theirs before apart).",
+        _ALL - {ROUNDROBIN},
+        _near_first,
     ),
 )
 """All claims, those whose break explains others first."""

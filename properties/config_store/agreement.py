@@ -102,7 +102,7 @@ def _is_useful(last: ConfigAppended) -> bool:
         value = json.loads(last.value or "null")
     except ValueError:
         return False
-    if value is None or kind not in (*_FIELDS, "target-state-"):
+    if value is None or (kind not in _FIELDS and kind != "target-state-"):
         return True
     if not isinstance(value, dict):
         return False

@@ -30,6 +30,60 @@ class CommitsWhenStableViolated(Violation):
     """A member sent a commit for a generation that it was not settled in."""
 
 
+class RequestEndsOnceViolated(Violation):
+    """A member took a second outcome of one request."""
+
+
+COORDINATOR: Final = "coordinator"
+"""The source of what the coordinator records, in runs where it is held to the model."""
+
+
+class _Ends(Fold):
+    """Per member: how each of its requests ended."""
+
+    bookkeeping = frozenset({MemberCrashed, MemberStarted, RequestSent})
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                MemberStarted: self.on_process,
+                MemberCrashed: self.on_process,
+                RequestSent: self.on_sent,
+                RequestAnswered: self.on_answered,
+            },
+        )
+        self._ended: dict[str, dict[int, RequestAnswered]] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """A process that starts counts its requests anew."""
+        self._ended.pop(event.member, None)
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A number that is sent again is a request of its own."""
+        self._ended.get(event.member, {}).pop(event.request, None)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """The first outcome counts: after it the member has forgotten the request.
+
+        What the coordinator records as its answer may be lost on its way, and the member then gives the request up.
+        """
+        if event.source == COORDINATOR:
+            return
+        ended = self._ended.setdefault(event.member, {})
+        before = ended.setdefault(event.request, event)
+        if before is not event:
+            self.contradiction(
+                f"{event.api} {event.request} of {event.member} ends twice",
+                (f"{before.api} {event.request} of {event.member} {_outcome(before)} at {STEP}.", before),
+                (f"it {_outcome(event)} at {STEP}: contradiction.", event),
+            )
+
+
+def _outcome(event: RequestAnswered) -> str:
+    return "was given up" if event.error is None else f"was answered {event.error}"
+
+
 class _Chain(Fold):
     """Per member: the JoinGroup or SyncGroup that is not answered yet."""
 
@@ -182,5 +236,26 @@ The smallest history that breaks it::
     RequestSent(member="m0", api="OffsetCommit", request=1, generation=1)
 """
 
-CLAIMS: Final = (OneChainInFlight, CommitsWhenStable)
+RequestEndsOnce: Final = Invariant(
+    name="request_ends_once",
+    family="clients",
+    claim="a request of a member is answered or given up once",
+    source="ConsumerNetworkClient.RequestFutureCompletionHandler: a future is completed once",
+    premises=(_REQUESTS, "requests of a process are numbered, and the numbers of one that starts begin anew"),
+    exempted_by=(
+        MemberStarted,
+        RequestSent,
+    ),
+    violation=RequestEndsOnceViolated,
+    fold=_Ends,
+)
+"""A request of a member is answered or given up once.
+
+The smallest history that breaks it::
+
+    RequestAnswered(member="m0", api="Heartbeat", request=0, error=None)
+    RequestAnswered(member="m0", api="Heartbeat", request=0, error="NONE")
+"""
+
+CLAIMS: Final = (OneChainInFlight, CommitsWhenStable, RequestEndsOnce)
 """In the order in which reports name them."""

@@ -41,6 +41,8 @@ class _Owned(DeadlineFold):
     ``wanted`` are the topics of each process, ``present`` the processes that are in a generation.
     """
 
+    needs = ((MemberStarted, SubscriptionChanged), (MemberJoined, AssignmentCompleted))
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             TopicsDescribed: self.on_topics,
@@ -53,7 +55,6 @@ class _Owned(DeadlineFold):
         }
         super().__init__(invariant, handlers)
         self.bookkeeping = frozenset(handlers) - {TopicsDescribed}
-        self.needs = ((MemberStarted, SubscriptionChanged), (MemberJoined, AssignmentCompleted))
         self._exist: tuple[str, ...] = ()
         self._metadata_ms = 0
         self._wanted: dict[str, frozenset[str]] = {}

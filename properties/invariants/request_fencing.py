@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -58,8 +58,8 @@ class OneResponsePerRequestViolated(Violation):
 class _Fenced(IncarnationFold):
     """Compares who asks, and for which generation, with the group as it is then."""
 
-    api: str = ""
-    statuses: frozenset[str] = frozenset()
+    api: ClassVar[str] = ""
+    statuses: ClassVar[frozenset[str]] = frozenset()
 
     needs = ((IncarnationStarted, GenerationStarted, GroupStatusChanged),)
 
@@ -91,21 +91,24 @@ class _Fenced(IncarnationFold):
 
 
 class _Sync(_Fenced):
-    api, statuses = Api.SYNC_GROUP, frozenset({GroupStatus.STABLE})
+    api = Api.SYNC_GROUP
+    statuses = frozenset({GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
 
 
 class _Heartbeat(_Fenced):
-    api, statuses = Api.HEARTBEAT, frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
+    api = Api.HEARTBEAT
+    statuses = frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {HeartbeatReplied: self.on_replied})
 
 
 class _Commit(_Fenced):
-    api, statuses = Api.OFFSET_COMMIT, frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE})
+    api = Api.OFFSET_COMMIT
+    statuses = frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {OffsetCommitReplied: self.on_commit})

@@ -7,22 +7,39 @@ the schedule as Python that can be pasted into a test, and its address, which ``
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
 
+from hypothesis import event
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from rebalance_check.impl.conformance.steered_transport import SteeredTransport
 from rebalance_check.impl.conformance.subject import ConformanceSubject
 from rebalance_check.impl.conformance.transport import Transport
-from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.classic.reachable import all_members_are_stable
+from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant, Kind
+from rebalance_check.properties.machines.families import (
+    ARRIVING,
+    FAILING_OVER,
+    FORMING,
+    NETWORK,
+    ON_OTHER_CONNECTIONS,
+    OPERATOR,
+    PROCESSES,
+    RECEIVING,
+    SENDING,
+    TIMERS,
+    Taken,
+)
 from rebalance_check.properties.machines.repeating import as_code
-from rebalance_check.properties.machines.strategies import KIND, WHICH, chosen, group_bounds
+from rebalance_check.properties.machines.strategies import KIND, WHICH, bounds_of_all_concerns, chosen
 from rebalance_check.properties.verdict import Violation
 
 GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
@@ -33,8 +50,17 @@ GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
 """What is judged: every safety claim about groups."""
 
 
+MOST_FORMING: Final = 60
+"""So many steps at most lead to a formed group: three members need some thirty."""
+
+
 class CoordinatorDiffersError(AssertionError):
     """The coordinator answered, or is, something that the model does not allow."""
+
+
+def can(family: frozenset[ActionKind]) -> Callable[[Any], bool]:
+    """The precondition of a rule: a step of its family may happen."""
+    return lambda machine: bool(machine.enabled(family))
 
 
 class CoordinatorMachine(RuleBasedStateMachine):
@@ -48,17 +74,20 @@ class CoordinatorMachine(RuleBasedStateMachine):
 
         TestMyCoordinator = MyCoordinator.TestCase
 
-    ``runs`` draws the bounds of each run, ``claims`` are what it is judged by. A coordinator that records events of its
-    own appends them to ``recorded``: then these are judged, too.
+    ``runs`` draws the bounds of each run (None: of all concerns of the model, failovers where the transport can steer
+    them), ``claims`` are what it is judged by. A coordinator that records events of its own appends them to
+    ``recorded``: then these are judged, too. ``taken`` counts the kinds of step over all runs of the class.
     """
 
-    runs: ClassVar[st.SearchStrategy[Bounds]] = group_bounds()
+    runs: ClassVar[st.SearchStrategy[Bounds] | None] = None
     claims: ClassVar[tuple[Invariant, ...]] = GROUP_CLAIMS
+    taken: ClassVar[Taken] = Taken()
 
     def __init__(self) -> None:
         super().__init__()
         self.recorded: list[Event] = []
-        self.subject = ConformanceSubject(type(self).__name__, self.open_transport(), self.recorded)
+        self.transport = self.open_transport()
+        self.subject = ConformanceSubject(type(self).__name__, self.transport, self.recorded)
         self.judge = Judge(self.claims)
         self.bounds = Bounds()
         self.performed: list[Action] = []
@@ -70,23 +99,101 @@ class CoordinatorMachine(RuleBasedStateMachine):
         """
         raise RebalanceCheckError(f"{type(self).__name__} reaches no coordinator: define open_transport")
 
-    @initialize(bounds=st.runner().flatmap(lambda machine: machine.runs))
-    def open(self, bounds: Bounds) -> None:
-        """A group that does not exist, and members about to join."""
+    @initialize(bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()), is_formed=st.booleans())
+    def open(self, bounds: Bounds, is_formed: bool) -> None:
+        """A group that does not exist, and members about to join; or one that they have formed already."""
         self.bounds = bounds
-        for event in self.subject.open(bounds, seed=0):
-            self.judge.observe(event)
+        for begun in self.subject.open(bounds, seed=0):
+            self.judge.observe(begun)
+        for _ in range(MOST_FORMING if is_formed else 0):
+            if self.is_stable or not (towards := self.enabled(FORMING)):
+                break
+            self._perform(towards[0])
 
+    @property
+    def is_stable(self) -> bool:
+        """Whether every member is in the present generation, and has its assignment."""
+        conformance = self.subject.conformance
+        return all_members_are_stable(conformance.machine.config, conformance.state)
+
+    def __init_subclass__(cls) -> None:
+        """Each machine counts its own steps."""
+        super().__init_subclass__()
+        cls.taken = Taken()
+
+    @precondition(can(SENDING))
     @rule(kind=KIND, which=WHICH)
-    def step(self, kind: int, which: int) -> None:
-        """One of the actions that may happen."""
-        if enabled := self.subject.conformance.enabled():
-            self._perform(chosen(enabled, kind, which))
+    def send(self, kind: int, which: int) -> None:
+        """A member sends a request."""
+        self._step(SENDING, kind, which)
+
+    @precondition(can(ARRIVING))
+    @rule(kind=KIND, which=WHICH)
+    def arrive(self, kind: int, which: int) -> None:
+        """A member's request reaches the coordinator."""
+        self._step(ARRIVING, kind, which)
+
+    @precondition(can(RECEIVING))
+    @rule(kind=KIND, which=WHICH)
+    def receive(self, kind: int, which: int) -> None:
+        """A member reads a reply, or gives a request up."""
+        self._step(RECEIVING, kind, which)
+
+    @precondition(can(PROCESSES))
+    @rule(kind=KIND, which=WHICH)
+    def end_or_begin(self, kind: int, which: int) -> None:
+        """A process dies, is started, or is restarted with the next list of an upgrade path."""
+        self._step(PROCESSES, kind, which)
+
+    @precondition(can(ON_OTHER_CONNECTIONS))
+    @rule(kind=KIND, which=WHICH)
+    def overtake(self, kind: int, which: int) -> None:
+        """A request that overtakes what is on its way, or of a client outside of the group."""
+        self._step(ON_OTHER_CONNECTIONS, kind, which)
+
+    @precondition(can(TIMERS))
+    @rule(kind=KIND, which=WHICH)
+    def expire(self, kind: int, which: int) -> None:
+        """A session, the initial delay, the rebalance timeout or the sync timeout is over."""
+        self._step(TIMERS, kind, which)
+
+    @precondition(can(OPERATOR))
+    @rule(kind=KIND, which=WHICH)
+    def delete(self, kind: int, which: int) -> None:
+        """An operator deletes the group."""
+        self._step(OPERATOR, kind, which)
+
+    @precondition(can(NETWORK))
+    @rule(kind=KIND, which=WHICH)
+    def fail_to_carry(self, kind: int, which: int) -> None:
+        """A message is doubled or lost, or a connection breaks."""
+        self._step(NETWORK, kind, which)
+
+    @precondition(can(FAILING_OVER))
+    @rule(kind=KIND, which=WHICH)
+    def fail_over(self, kind: int, which: int) -> None:
+        """A record is replicated, or the coordinator is replaced, by steps."""
+        self._step(FAILING_OVER, kind, which)
+
+    @precondition(can(AT_ZOMBIE))
+    @rule(kind=KIND, which=WHICH)
+    def reach_the_zombie(self, kind: int, which: int) -> None:
+        """A member's request reaches a coordinator that does not know of its successor."""
+        self._step(AT_ZOMBIE, kind, which)
+
+    def _step(self, family: frozenset[ActionKind], kind: int, which: int) -> None:
+        self._perform(chosen(self.enabled(family), kind, which))
+
+    def enabled(self, family: frozenset[ActionKind]) -> list[Action]:
+        """What may happen of a family of steps, always in the same order."""
+        return [action for action in self.subject.conformance.enabled() if action.kind in family]
 
     def _perform(self, action: Action) -> None:
         self.performed.append(action)
-        for event in self.subject.perform(action):
-            self.judge.observe(event)
+        self.taken.note(action.kind)
+        event(f"step {action.kind}")
+        for seen in self.subject.perform(action):
+            self.judge.observe(seen)
         if self.subject.divergence is not None:
             raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
         try:
@@ -94,6 +201,12 @@ class CoordinatorMachine(RuleBasedStateMachine):
         except Violation as violation:
             violation.add_note(self.schedule())
             raise
+
+    def drawn_bounds(self) -> st.SearchStrategy[Bounds]:
+        """What the bounds of a run are drawn from."""
+        if self.runs is not None:
+            return self.runs
+        return bounds_of_all_concerns(fails_over=isinstance(self.transport, SteeredTransport))
 
     def schedule(self) -> str:
         """How to do it again."""

@@ -11,6 +11,7 @@ from rebalance_check.impl.conformance.predictions import Predictions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
+from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_numbered
 
 MANY_GENERATIONS: Final = 100
 """More than a run reaches: nothing is cut off."""
@@ -36,6 +37,58 @@ def group_bounds(**fixed: Any) -> st.SearchStrategy[Bounds]:
     }
     given = {name: value if isinstance(value, st.SearchStrategy) else st.just(value) for name, value in fixed.items()}
     return st.builds(Bounds, **(drawn | given))
+
+
+CONCERNS: Final = ("members", "static", "shared", "failover", "zombie", "upgrade")
+"""What the model does not combine: who joins and beats how, static members, those that share an id, failovers, zombie
+coordinators, upgrades."""
+
+OF_FAILOVER: Final = frozenset({"failover", "zombie"})
+
+SELDOM: Final = st.sampled_from((0, 0, 1, 2))
+"""A budget that leaves a group in peace half of the time, so that it comes to where rare steps are possible."""
+
+
+@st.composite
+def bounds_of_all_concerns(
+    draw: st.DrawFn, /, *, concerns: Sequence[str] = CONCERNS, fails_over: bool = True, **fixed: Any
+) -> Bounds:
+    """Bounds as of `group_bounds` that switch on every concern of the model, those that exclude each other by turns.
+
+    ``concerns`` are those that take turns; ``fails_over``: the coordinator can be made to fail over. ``fixed`` replaces
+    what is drawn, as for `group_bounds`.
+    """
+    concern = draw(st.sampled_from([name for name in concerns if fails_over or name not in OF_FAILOVER]))
+    drawn: dict[str, Any] = {
+        "timeouts": st.booleans(),
+        **dict.fromkeys(("crashes", "leaves", "expiries", "duplicates", "deletions", "losses"), SELDOM),
+        "commits": st.integers(1, 3),
+        "members": st.integers(2, 3),
+        **_of_concern(concern),
+    }
+    if concern == "upgrade" and "upgrade" not in fixed:
+        number = drawn["upgrade"] = draw(drawn["upgrade"])
+        cooperative = path_numbered(number).cooperative
+        drawn["protocol"] = RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER
+    return draw(group_bounds(**(drawn | fixed)))
+
+
+def _of_concern(concern: str) -> dict[str, Any]:
+    """What the model allows together with one of `CONCERNS`."""
+    few = st.integers(1, 2)
+    match concern:
+        case "static":
+            return {"static_members": few, "shared_instances": st.just(0)}
+        case "shared":
+            return {"static_members": st.just(2), "shared_instances": st.just(1)}
+        case "failover":
+            return {"failovers": few, "duplicates": st.just(0), "deletions": st.just(0)}
+        case "zombie":
+            return {"failovers": st.just(2), "zombie_coordinators": few, "duplicates": st.just(0)}
+        case "upgrade":
+            return {"upgrade": st.integers(1, len(PATHS)), "rolling_restarts": st.integers(1, 4)}
+        case _:
+            return {"new_members": st.booleans(), "heartbeats_during_sync": few, "member_id_required": st.just(True)}
 
 
 @st.composite

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.need import rebalancing
+from rebalance_check.properties.need import coordinating, giving_up, joining, rebalancing
 
-NeedClaims: Final[tuple[Invariant, ...]] = (*rebalancing.CLAIMS,)
+NeedClaims: Final[tuple[Invariant, ...]] = (
+    *rebalancing.CLAIMS,
+    *joining.CLAIMS,
+    *giving_up.CLAIMS,
+    *coordinating.CLAIMS,
+)
 """In the order in which reports name them."""

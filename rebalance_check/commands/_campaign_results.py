@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.claim_results import (
     ClaimResult,
     located,
@@ -32,7 +33,9 @@ def campaign_results(
     for invariant in select(result.verdicts):
         claim = result.verdicts[invariant.name]
         one = ClaimResult(subject=subject, claim=invariant.name, outcome=claim.outcome, sentence=invariant.claim,
-                          text=claim.reason)  # fmt: skip
+                          text=claim.reason, notes=_known(invariant.name, result))  # fmt: skip
+        if invariant.name in result.broken_known:
+            one = replace(one, outcome=Outcome.VIOLATED, text=one.notes[0])
         if invariant.name in found:
             run, text, command = found[invariant.name]
             one = replace(one, text=text, command=command)
@@ -40,3 +43,12 @@ def campaign_results(
                 one = located(one, run.counterexample, places_of([history], [run.counterexample]))
         results.append(one)
     return results + untested_results(subject, result.outcome, results)
+
+
+def _known(claim: str, result: FuzzResult) -> tuple[str, ...]:
+    """What is known of a claim, with the number of its runs."""
+    return tuple(
+        f"{each.entry} in {len(each.rows):,} runs: {each.entry.reason}"
+        for each in result.known
+        if each.rows and each.entry.claim == claim
+    )

@@ -101,6 +101,10 @@ class Console:
         """One line or several; of the control characters in them only the line feeds reach the terminal."""
         click.echo(visible_lines(text), err=self.as_json)
 
+    def notice(self, text: str) -> None:
+        """One line on standard error, at once, also while a bar is shown there: what comes before the result."""
+        self._errors.print(visible_lines(text), markup=False)
+
     def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         """A small table."""
         table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)

@@ -33,6 +33,8 @@ def options_of(
     steps: int,
     faults: str,
     omit: str,
+    actions: str | None,
+    choices: str | None,
     path: str | None,
     mutant: str,
 ) -> SimulationOptions:
@@ -55,7 +57,8 @@ def options_of(
         find_mutant(mutant)  # refused here, before a process is started for it
     return SimulationOptions(
         protocol=SimulatedProtocol(protocol), mode=ClusterMode(mode), members=members, partitions=partitions,
-        steps=steps, faults=kinds, omit=omitted, upgrade=path or "", mutant=mutant,
+        steps=steps, faults=kinds, omit=omitted, actions=None if actions is None else tuple(listed(actions)),
+        choices=None if choices is None else tuple(listed(choices)), upgrade=path or "", mutant=mutant,
     )  # fmt: skip
 
 

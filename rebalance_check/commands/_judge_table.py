@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rebalance_check.commands._campaign_options import KnownOptions
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._fuzz_result import fuzz_document, show_result
 from rebalance_check.commands._rows_option import chosen_rows
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
@@ -18,14 +20,19 @@ from rebalance_check.report.terminal import suggested
 
 
 def judge_folder(
-    console: Console, paths: tuple[Path, ...], claims: ClaimOptions, *, engine: str, ci: CiOptions, html: Path | None
+    console: Console,
+    paths: tuple[Path, ...],
+    claims: ClaimOptions,
+    *,
+    known: KnownOptions,
+    engine: str,
+    ci: CiOptions,
+    html: Path | None,
 ) -> int:
     """Judge the one history table of ``paths``, show what was found, and return the exit code.
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
     """
-    from rebalance_check.commands.fuzz import fuzz_document, show_result  # noqa: PLC0415 - shows it as fuzz does
-
     if len(paths) != 1:
         raise RebalanceCheckError(
             f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
@@ -34,7 +41,7 @@ def judge_folder(
         names = [invariant.name for invariant in claims.invariants()]
         result = judge_table(
             paths[0], engine=engine, invariants=names, require_tested=claims.require_tested,
-            list_runs=html is not None, progress=advance,
+            list_runs=html is not None, known=known.listed, strict=known.strict, progress=advance,
         )  # fmt: skip
     shown: list[tuple[str, str]] = []
     found: list[dict[str, Any]] = []

@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rebalance_check.commands._campaign_options import NO_LIST, KnownOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._fuzz_result import entry_document
 from rebalance_check.commands._judged import Judged
 from rebalance_check.commands.judge import show_judged
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import COMMON_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
 from rebalance_check.integration.live.broken_off import recorded_until_end
 from rebalance_check.integration.live.clients import require_installed
-from rebalance_check.integration.live.known_deviations import KnownFinding, judge_clients
+from rebalance_check.integration.live.known_deviations import KnownDeviation, KnownFinding, judge_clients
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.recording import reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
@@ -27,8 +29,10 @@ from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
-from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
+from rebalance_check.pipeline.limits import NO_LIMITS, Limits, Watch
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.history import read_history
+from rebalance_check.properties.known import KnownEntry
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.claim_results import RUN_ENDS, ClaimResult
 from rebalance_check.report.documents import judgement_document
@@ -57,6 +61,7 @@ class LiveRuns:
     mode: ConnectMode = ConnectMode.SESSIONED
     scenario: str = ""
     broker: str = ""
+    known: KnownOptions = NO_LIST
 
     def __post_init__(self) -> None:
         """Sizes and claims that do not serve are refused before a broker is started."""
@@ -92,6 +97,7 @@ class LiveRuns:
             members=self.members,
             partitions=self.partitions,
             steps=self.steps,
+            faults=COMMON_FAULTS,
             upgrade=self.path,
         )
 
@@ -136,48 +142,78 @@ def require_one_node(nodes: int, what: str) -> None:
 @dataclass(frozen=True, slots=True)
 class LiveJudged(Judged):
     """A live run that was judged: ``known`` violations are left out of its verdicts, and ``broke_off`` says what ended
-    it before its end (empty: nothing did)."""
+    it before its end (empty: nothing did). With ``strict``, what is known counts."""
 
     known: tuple[KnownFinding, ...] = ()
     broke_off: str = ""
+    strict: bool = False
 
     @property
     def outcome(self) -> Outcome:
         """What the run amounts to: at best undecided, where it broke off."""
         own = self.judgement.outcome
+        if self._counting:
+            return Outcome.VIOLATED
         return worst_outcome([own, Outcome.UNDECIDED]) if self.broke_off else own
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code that stands for it."""
-        own = self.judgement.exit_code
-        return worst_exit_code([own, ExitCode.UNDECIDED]) if self.broke_off else own
+        own = [self.judgement.exit_code, *self._counting]
+        return worst_exit_code([*own, ExitCode.UNDECIDED] if self.broke_off else own)
+
+    @property
+    def _counting(self) -> list[ExitCode]:
+        """The exit codes of what is known, where that counts."""
+        names = {known.deviation.claim for known in self.known if self.strict}
+        return [exit_code_of(Outcome.VIOLATED, each.kind) for each in self.judgement.verdicts if each.name in names]
 
     def results(self) -> list[ClaimResult]:
         """The result of each claim, with what is known of it, and that of a run that broke off."""
-        found = [replace(each, notes=self._notes(each.claim)) for each in Judged.results(self)]
+        found = [self._with_known(each) for each in Judged.results(self)]
         if self.broke_off:
             subject, text = self.name, self.broke_off
             found.append(ClaimResult(subject=subject, claim=RUN_ENDS, outcome=Outcome.UNDECIDED, text=text))
         return found
 
+    def _with_known(self, result: ClaimResult) -> ClaimResult:
+        notes = self._notes(result.claim)
+        if notes and self.strict:
+            return replace(result, outcome=Outcome.VIOLATED, text=notes[0], notes=notes)
+        return replace(result, notes=notes)
+
     def _notes(self, claim: str) -> tuple[str, ...]:
         return tuple(f"{known} ({known.deviation.reason})" for known in self.known if known.deviation.claim == claim)
 
 
-def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[LiveJudged]:
-    """Run and judge each seed in turn; when that is interrupted, what was judged is shown."""
+def live_runs(
+    console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int], limits: Limits = NO_LIMITS
+) -> list[LiveJudged]:
+    """Run and judge each seed in turn, until ``limits`` end that; when it is interrupted, what was judged is shown."""
+    watch = Watch(limits)
     judged: list[LiveJudged] = []
     try:
         with console.progress() as advance:
             for number, seed in enumerate(seeds):
                 advance("live runs", number, len(seeds))
                 judged.append(live_run(broker, runs, seed))
+                say_first(console, judged)
+                watch.note(is_new=bool(judged[-1].judgement.counterexamples))
+                if watch.is_over:
+                    break
     except INTERRUPTIONS:
         for one in judged:
             show_live(console, one)
         raise
     return judged
+
+
+def say_first(console: Console, judged: Sequence[LiveJudged]) -> None:
+    """Say at once that the last run is the first in which something new was found."""
+    *before, last = judged
+    found = last.judgement.counterexamples
+    if found and not any(one.judgement.counterexamples for one in before):
+        console.notice(f"first finding: {visible(last.name)}: {found[0].invariant}: {visible(found[0].headline)}")
 
 
 def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
@@ -188,8 +224,8 @@ def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
     folder, path = reserve(runs.out, f"{runs.name}-{seed}")
     broke_off = recorded_until_end(path, folder, lambda: runs.history(broker, seed, folder), broker.bootstrap)
     invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
-    found = judge_clients(read_history(path), invariants, require_tested=require_tested)
-    return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off)
+    found = judge_clients(read_history(path), invariants, require_tested=require_tested, listed=runs.known.listed)
+    return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off, strict=runs.known.strict)
 
 
 def show_live(console: Console, one: LiveJudged) -> None:
@@ -202,7 +238,7 @@ def show_live(console: Console, one: LiveJudged) -> None:
         console.say(f"    {visible(known.deviation.reason)}")
 
 
-def live_document(broker: Broker, judged: Sequence[LiveJudged]) -> dict[str, Any]:
+def live_document(broker: Broker, judged: Sequence[LiveJudged], known: KnownOptions) -> dict[str, Any]:
     """The JSON form of live runs."""
     worst = max(judged, key=lambda one: list(Outcome).index(one.outcome))
     return {
@@ -212,7 +248,14 @@ def live_document(broker: Broker, judged: Sequence[LiveJudged]) -> dict[str, Any
         "runs": len(judged),
         "events": sum(one.judgement.events for one in judged),
         "histories": [_history_document(one) for one in judged],
+        "known_not_seen": [entry_document(entry) for entry in not_seen(known, judged)],
     }
+
+
+def not_seen(known: KnownOptions, judged: Iterable[LiveJudged]) -> list[KnownEntry]:
+    """The entries of the user's list that account for nothing in these runs."""
+    seen = [found.deviation for one in judged for found in one.known]
+    return [entry for entry in known.listed.entries if entry not in seen]
 
 
 def _history_document(one: LiveJudged) -> dict[str, Any]:
@@ -226,12 +269,14 @@ def _history_document(one: LiveJudged) -> dict[str, Any]:
 
 
 def known_document(known: KnownFinding) -> dict[str, Any]:
-    """The JSON form of a violation that a known deviation accounts for."""
+    """The JSON form of a violation that is known; client and releases are null where the user's list has it."""
     deviation = known.deviation
+    built_in = deviation if isinstance(deviation, KnownDeviation) else None
     return {
         "invariant": deviation.claim,
-        "client": deviation.client.value,
-        "releases": sorted(deviation.releases),
+        "of": deviation.of,
+        "client": built_in and built_in.client.value,
+        "releases": built_in and sorted(built_in.releases),
         "reason": deviation.reason,
         "headline": known.counterexample.headline,
     }

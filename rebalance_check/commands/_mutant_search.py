@@ -37,6 +37,7 @@ from rebalance_check.properties.assignment.connect_histories import random_histo
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select
+from rebalance_check.report.excerpts import history_lanes
 
 COURSE: Final = "course"
 
@@ -45,15 +46,17 @@ COURSE: Final = "course"
 class Caught:
     """A defect that was caught by the claim it names.
 
-    ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a scenario, the
-    members, topics and claims of an assignment problem, the steps of a history of a Connect group. ``seconds`` is what
-    finding it took, shrinking apart.
+    ``steps`` is the size of the shrunk counterexample: the rows that the table of a run or of a scenario shows, the
+    actions of a path, the members, topics and claims of an assignment problem, the steps of a history of a Connect
+    group. ``seconds`` is what finding it took, shrinking apart; ``unfinished`` says what shrinking got to where its
+    time ended first.
     """
 
     mutant: str
     steps: int
     seconds: float
     lines: tuple[str, ...]
+    unfinished: str = ""
 
 
 def catch(mutant: Mutant) -> Caught | None:
@@ -97,8 +100,14 @@ def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
         return None
     seconds = time.monotonic() - started
     small = shrink(seed, options, invariant)
-    lines = [f"seed {seed}", *_actions(seed, small.options), small.counterexample.headline, small.replay]
-    return Caught(mutant.name, len(lines) - 3, seconds, tuple(lines))
+    lines = [
+        f"seed {seed}",
+        *_actions(seed, small.options),
+        small.counterexample.headline,
+        small.replay,
+    ]
+    rows = history_lanes(small.history, small.counterexample).rows
+    return Caught(mutant.name, len(rows), seconds, tuple(lines), small.unfinished)
 
 
 def _actions(seed: int, options: SimulationOptions) -> list[str]:
@@ -215,7 +224,8 @@ def _run_scenarios(mutant: Mutant, find: ScenarioSearch) -> Caught | None:
             seconds = time.monotonic() - started
             small = shrink_scenario(broken, invariant)
             lines = (f"seed {seed}", *small.lines, small.counterexample.headline)
-            return Caught(mutant.name, small.steps, seconds, lines)
+            rows = history_lanes(small.history, small.counterexample).rows
+            return Caught(mutant.name, len(rows), seconds, lines, small.unfinished)
     return None
 
 

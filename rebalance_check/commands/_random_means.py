@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Final
 
 from rebalance_check.impl.conformance import ConformanceRun, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
-from rebalance_check.impl.runtime.options import ALL_FAULTS, ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import COMMON_FAULTS, ClusterMode, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.integration.oracle.assignors import OurAssignors
@@ -95,9 +95,7 @@ def _judged(seed: int, history: Sequence[Event], invariants: Sequence[Invariant]
 
 
 def _of_simulator(group: str, options: SimulationOptions, seeds: range) -> Means:
-    faults = " --faults all" if options.faults == ALL_FAULTS else ""
-    words = replace(options, faults=SimulationOptions().faults).command_line()
-    name = f"fuzz {words}".rstrip() + faults
+    name = f"fuzz {options.command_line()}".rstrip()
     return Means(name, group, seeds, partial(replay_command, options=options), partial(_simulated, options))
 
 
@@ -185,12 +183,12 @@ _MODES: Final = (ClusterMode.ANY, ClusterMode.UPGRADE, ClusterMode.EXACTLY_ONCE)
 
 
 def all_means() -> tuple[Means, ...]:
-    """`fuzz` without options first; then each protocol and mode of Connect, all faults, scenarios, assignors, and the
+    """`fuzz` without options first; then each protocol and mode of Connect, few faults, scenarios, assignors, and the
     conformance of our coordinator to the model."""
     alone = [SimulationOptions(protocol=protocol) for protocol in _ALONE]
     modes = [SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode) for mode in _MODES]
     faulty = [
-        (SimulationOptions(protocol=protocol, faults=ALL_FAULTS), seeds)
+        (SimulationOptions(protocol=protocol, faults=COMMON_FAULTS), seeds)
         for protocol, seeds in (
             (SimulatedProtocol.EAGER, SEEDS),
             (SimulatedProtocol.COOPERATIVE, SEEDS),

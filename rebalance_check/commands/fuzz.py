@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
+from rebalance_check.commands._campaign_options import (
+    CampaignOptions,
+    KnownOptions,
+    campaign_options,
+    known_options,
+    refuse_campaign_options,
+)
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
@@ -19,12 +24,13 @@ from rebalance_check.commands._console import (
     html_option,
     json_option,
     said_at_interruption,
-    show_untested,
-    verdict_line,
 )
 from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
+from rebalance_check.commands._fuzz_limits import SeedsOfCampaign, endless_seeds, limits_of
+from rebalance_check.commands._fuzz_no_histories import fuzz_without_histories, has_histories, require_runs
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
 from rebalance_check.commands._fuzz_own import subject_option
+from rebalance_check.commands._fuzz_result import fuzz_document, said_at_once, show_result
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.commands._upgrade_option import path_option
@@ -37,12 +43,9 @@ from rebalance_check.impl.runtime.options import (
 )
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import simulate as simulator
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import Simulate, parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
-from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.scenario_runs import (
-    KEPT,
     SUBJECT,
     break_scenario,
     scenario_command,
@@ -52,7 +55,6 @@ from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import write_history
-from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import visible
@@ -82,11 +84,20 @@ from rebalance_check.report.terminal import visible
 @click.option(
     "--steps", type=int, default=DEFAULTS.steps, show_default=True, help="Churn actions of the disturbed phase."
 )
-@click.option("--faults", default="common", show_default=True, metavar="KIND,...",
-              help=f"What may go wrong: {', '.join(FaultKind)}; common (the first 8), none, or all but "
-              "the last three, which groups of Kafka's own do not survive (all,loading-sync).")  # fmt: skip
+@click.option("--faults", default="all", show_default=True, metavar="KIND,...",
+              help=f"What may go wrong, of which each seed draws its own subset: {', '.join(FaultKind)}; none, common "
+              "(the first 8), or all but the last three, which groups of Kafka's own do not survive "
+              "(all,loading-sync).")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
+@click.option(
+    "--actions",
+    metavar="ACTION,...",
+    help="The churn, in the place of what seeds draw: StartMember m0, AdvanceClock m0 [500] (a shrunk run).",
+)
+@click.option("--choices", metavar="CHOICE,...",
+          help="What happens to messages and threads, in the place of what seeds draw; all else is quiet (a shrunk "
+              "run; none: everything is).")  # fmt: skip
 @click.option("--mutant", default="", metavar="NAME",
               help="Switch on a planted defect (see `rebalance-check mutants`). Without --protocol its own search says "
               "what is not named here: seeds, protocol, mode, faults, steps.")  # fmt: skip
@@ -111,7 +122,10 @@ from rebalance_check.report.terminal import visible
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--minutes", type=Minutes(zero=True), default=0.0,
-              help="With --broker: go on with further seeds until so many minutes are over.")  # fmt: skip
+              help="End after so many minutes; without --seeds, run seeds until then. With --broker: go on with "
+              "further seeds until so many minutes are over.")  # fmt: skip
+@known_options
+@campaign_options
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @html_option("Write a page with every run, and the first ones with their lanes and steps.")
@@ -119,7 +133,8 @@ from rebalance_check.report.terminal import visible
 @ci_options(sarif=True)
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
-            subject: str, broker: str | None, history: Path | None, shrinking: bool, html: Path | None, ci: CiOptions,
+            subject: str, broker: str | None, known: KnownOptions, ends: CampaignOptions, history: Path | None,
+            shrinking: bool, html: Path | None, ci: CiOptions,
             as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
@@ -144,35 +159,31 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     console = Console(as_json)
     ci.require_files(history, "add --history FILE")
     require_runs(html, subject, broker)
-    if sizes.pop("wire"):
-        from rebalance_check.commands._fuzz_wire import WireOptions, fuzz_wire  # noqa: PLC0415 - needs the extra 'brokers'
-
-        return fuzz_wire(console, WireOptions(broker, parse_seeds(seeds), chosen_size("frames", sizes), shrinking), ci)
-    if broker is not None and subject != GROUPS_SUBJECT:
-        from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
-
-        steps = chosen_size("steps", sizes)
-        wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
-        return fuzz_broker(console, broker, wanted, ci)
-    if subject == BROKER_SUBJECT:
-        from rebalance_check.commands._fuzz_frames import fuzz_frames  # noqa: PLC0415 - needs the extra 'brokers'
-
-        return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"], ci)
-    for other in ("variants", "minutes", "frames", "over"):
+    if sizes["wire"] or not has_histories(subject, broker):
+        refuse_campaign_options(known, ends, "frames, requests and scenarios on a broker")
+        return fuzz_without_histories(
+            console, ci=ci, broker=broker, seeds=parse_seeds(seeds), claims=claims, sizes=sizes, shrinking=shrinking
+        )
+    minutes = sizes.pop("minutes")
+    for other in ("variants", "frames", "over", "wire"):
         del sizes[other]
     options = search_options(options_of(**sizes))
-    seeds = search_seeds(seeds, options.mutant)
+    seeds = endless_seeds(search_seeds(seeds, options.mutant), minutes)
     chosen = parse_seeds(seeds)
     campaign = campaign_on(subject, broker, seeds, options, claims)
     options, header, simulate = campaign.options, campaign.header, campaign.simulate
     console.say(visible(header))
+    corpus = SeedsOfCampaign(ends.corpus, campaign)
     resumable = said_at_interruption("the same command goes on with the rest") if out is not None else nullcontext()
     with resumable, console.progress() as advance:
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
             subject=campaign.subject, master=master, workers=workers, require_tested=claims.require_tested,
-            list_runs=html is not None, progress=advance,
+            list_runs=html is not None, known=known.listed, strict=known.strict, progress=advance,
+            first=() if out is not None or engine != "local" else corpus.seeds, limits=limits_of(ends, minutes),
+            on_finding=said_at_once(console, campaign, stops=ends.stop_at_first),
         )  # fmt: skip
+    corpus.keep(console, result)
     explain_own = partial(explain_run, simulate=simulate, replayed=campaign.replayed)
     explain = explain_scenario if subject == SUBJECT else explain_own
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
@@ -190,36 +201,6 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     return console.finish(document, result.exit_code)
 
 
-def chosen_size(name: str, sizes: Mapping[str, Any]) -> int | None:
-    """What was chosen for an option; None where it has its default."""
-    chosen_by = click.get_current_context().get_parameter_source(name)
-    return None if chosen_by is ParameterSource.DEFAULT else sizes[name]
-
-
-def require_runs(html: Path | None, subject: str, broker: str | None) -> None:
-    """Refuse a page of what has no histories: frames, and scenarios on a broker.
-
-    Raises: RebalanceCheckError.
-    """
-    if html is not None and (subject == BROKER_SUBJECT or (broker is not None and subject != GROUPS_SUBJECT)):
-        raise RebalanceCheckError(
-            "--html shows the histories of runs, and frames or scenarios on a broker leave none: leave it out, or use "
-            "another subject"
-        )
-
-
-def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:
-    """The invariants to judge a broker by: those that are named, or all that suit its events, but for the excluded.
-
-    Raises: RebalanceCheckError for --require-tested, which campaigns on a broker do not know.
-    """
-    if claims.require_tested:
-        raise RebalanceCheckError("--require-tested is for runs of the simulator: leave it out with --broker")
-    if not (claims.exclude or claims.without):
-        return claims.names
-    return tuple(invariant.name for invariant in claims.invariants(KEPT))
-
-
 def explain_run(
     seed: int,
     options: SimulationOptions,
@@ -234,12 +215,13 @@ def explain_run(
 
     ``replayed`` is what the command that replays it says of the subject.
     """
-    history, found, replay = run.history, run.counterexample, replay_command(seed, options)
+    history, found, replay, unfinished = run.history, run.counterexample, replay_command(seed, options), ""
     if shrinking:
         small = shrink(seed, options, select([name])[0], simulate=simulate)
-        history, found, replay = small.history, small.counterexample, small.replay
+        history, found, replay, unfinished = small.history, small.counterexample, small.replay, small.unfinished
     replay = f"{replay} {replayed}".rstrip()
     text, _, _ = explained(history, found, replay, context=chosen_rows())
+    text += f"\n  {unfinished}" if unfinished else ""
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 
 
@@ -257,52 +239,7 @@ def explain_scenario(
         history, found, lines = broken.history, broken.counterexample, list(broken.lines)
     replay = scenario_command(seed, options)
     text, _, _ = explained(history, found, replay, context=chosen_rows())
-    scenario = "\n".join(f"  {line}" for line in lines)
+    unfinished = f"\n  {broken.unfinished}" if broken is not None and broken.unfinished else ""
+    scenario = "\n".join(f"  {line}" for line in lines) + unfinished
     document = {"seed": seed, "replay": replay, "events": len(history), "scenario": lines}
     return f"{text}\n\nscenario\n{scenario}", document | (counterexample_document(found) or {})
-
-
-def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
-    """Each counterexample, then the figures and the verdicts."""
-    for text in texts:
-        console.say(f"\n{text}\n")
-    speed = result.events / result.seconds if result.seconds else 0
-    console.say(
-        f"{result.runs:,} runs, {result.events:,} events, {result.seconds:.1f} s ({speed:,.0f} events/s), "
-        f"engine {result.engine}" + (f", {result.resumed:,} runs were there already" if result.resumed else "")
-    )
-    for fault in result.faults:
-        console.say(f"  not judged: {visible(fault)}")
-    for name, claim in result.verdicts.items():
-        if claim.outcome in (Outcome.HELD, Outcome.UNTESTED):
-            continue
-        more = f" in {claim.outcomes[claim.outcome]} runs"
-        reason = f": {visible(claim.reason)}" if claim.reason else ""
-        console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
-    untested = {name: claim.reason for name, claim in result.verdicts.items() if claim.outcome is Outcome.UNTESTED}
-    show_untested(console, untested, reasons=result.require_tested)
-    if result.failing_seeds:
-        shown = ", ".join(map(str, result.failing_seeds[:20]))
-        console.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")
-    held = sum(claim.outcome is Outcome.HELD for claim in result.verdicts.values())
-    broken = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
-    about = f"{held} of {len(result.verdicts)} invariants held in {result.runs:,} runs"
-    console.say(verdict_line(result.outcome, broken, about))
-
-
-def fuzz_document(result: FuzzResult) -> dict[str, Any]:
-    """The JSON form of a campaign."""
-    return {
-        "engine": result.engine,
-        "runs": result.runs,
-        "events": result.events,
-        "resumed": result.resumed,
-        "seconds": round(result.seconds, 3),
-        "verdict": result.outcome.value,
-        "verdicts": {
-            name: {"verdict": claim.outcome.value, **{o.value: claim.outcomes[o] for o in Outcome}}
-            for name, claim in result.verdicts.items()
-        },
-        "failing_seeds": list(result.failing_seeds),
-        "faults": list(result.faults),
-    }

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._campaign_options import NO_LIST, KnownOptions, known_options
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
@@ -40,6 +41,7 @@ from rebalance_check.report.terminal import suggested, visible
     metavar="MS",
     help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
 )
+@known_options
 @rows_option
 @ci_options(sarif=True)
 @json_option
@@ -47,6 +49,7 @@ def command(
     histories: tuple[Path, ...],
     claims: ClaimOptions,
     *,
+    known: KnownOptions,
     ci: CiOptions,
     html: Path | None,
     engine: str,
@@ -69,7 +72,9 @@ def command(
         from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
         ci.require_files(False, "judge history files, not a table")
-        return judge_folder(console, histories, claims, engine=engine, ci=ci, html=html)
+        return judge_folder(console, histories, claims, known=known, engine=engine, ci=ci, html=html)
+    if known != NO_LIST:
+        raise RebalanceCheckError("--known and --strict are for the folder of a campaign: leave them out for files")
     judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
     for one in judged:
         show_judged(console, one)

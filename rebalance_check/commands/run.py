@@ -13,11 +13,11 @@ from typing import Any, Final
 import click
 
 from rebalance_check.commands import explore as explore_command
-from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, html_option, json_option, verdict_line, write_page
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
+from rebalance_check.commands._fuzz_result import fuzz_document
 from rebalance_check.commands._replay_results import command_of
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.impl.runtime.options import SimulationOptions
@@ -178,7 +178,7 @@ def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | N
         explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.counterexamples
     ]
     figures = f"{result.runs:,} runs, {result.events:,} events, {len(result.failing_seeds)} failing seeds"
-    document = fuzz_command.fuzz_document(result) | {
+    document = fuzz_document(result) | {
         "counterexamples": [
             {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.counterexamples
         ]

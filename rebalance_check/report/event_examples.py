@@ -11,6 +11,7 @@ from typing import Final
 from rebalance_check.model.vocabulary import events as e
 from rebalance_check.report.connect_event_examples import CONFIGS, WORKERS
 from rebalance_check.report.event_section import Section
+from rebalance_check.report.rest_event_examples import REST
 
 _G: Final = "orders"
 _IDS: Final = ("m0-5f", "m1-8c")
@@ -126,7 +127,9 @@ REQUESTS: Final = Section(
     "A client that can see its own protocol records each request when it sends it and when it processes the reply. "
     "`request` numbers those of one member.",
     (
-        e.RequestSent(group=_G, source="m0", seq=1, time_ms=4, member="m0", api="JoinGroup", request=0),
+        e.RequestSent(
+            group=_G, source="m0", seq=1, time_ms=4, member="m0", api="JoinGroup", request=0, metadata="5f1d9c2a"
+        ),
         e.RequestAnswered(
             group=_G, source="m0", seq=2, time_ms=3006, member="m0", api="JoinGroup", request=0, error="NONE",
             generation=1, leader="m0", protocol="range", members=(("m0", ()), ("m1", ())),
@@ -149,6 +152,12 @@ MEMBERS: Final = Section(
         e.SubscriptionChanged(group=_G, source="m0", seq=9, time_ms=8600, member="m0", topics=("orders", "returns")),
         e.CoordinatorFound(group=_G, source="m0", seq=10, time_ms=20_900, member="m0", node=2),
         e.CoordinatorLost(group=_G, source="m0", seq=9, time_ms=20_100, member="m0"),
+        e.MetadataReceived(
+            group=_G, source="m0", seq=13, time_ms=21_000, member="m0", partitions=("orders-0", "orders-1")
+        ),
+        e.ConnectionBroken(group=_G, source="m0", seq=14, time_ms=21_500, member="m0"),
+        e.ApplicationBusy(group=_G, source="m0", seq=15, time_ms=22_000, member="m0", polled_ms=21_800, busy_ms=30_000),
+        e.RebalanceEnforced(group=_G, source="m0", seq=16, time_ms=53_000, member="m0"),
         e.MemberJoined(
             group=_G, source="m0", seq=3, time_ms=3006, member="m0", generation=1, member_id=_IDS[0], leader=True,
             protocol="range",
@@ -252,5 +261,5 @@ WIRE: Final = Section(
     ),
 )  # fmt: skip
 
-SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, CONFIGS, STATUS, WIRE)
+SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, REST, WORKERS, CONFIGS, STATUS, WIRE)
 """The sections of the page, in its order."""

@@ -88,13 +88,15 @@ def _things(history: Sequence[Event]) -> Iterator[str]:
 
 
 def _shown(table: LaneTable, history: Sequence[Event], named: _Named, most: int) -> tuple[Row, ...]:
-    """The rows that are needed, and the last of those that change what is named."""
-    needed = [row.number for row in table.rows if row.marked or key_of(history[row.number - 1]) in named.events]
+    """The rows that are needed, the first turns of what repeats, and the last of those that change what is named."""
+    asked = [row for row in table.rows if row.marked or key_of(history[row.number - 1]) in named.events]
+    needed = [row.number for row in asked if not row.repeats]
+    needed += [row.number for row in asked if row.repeats][: max(0, most - len(needed))]
     columns = {place for place, name in enumerate(table.columns) if name in named.members}
     optional = [
         row.number
         for row in table.rows
-        if row.number not in needed and (row.changed & columns or type(history[row.number - 1]) in DONE)
+        if row not in asked and (row.changed & columns or type(history[row.number - 1]) in DONE)
     ]
     kept = {*needed, *optional[max(0, len(optional) + len(needed) - most) :]}
     return tuple(row for row in table.rows if row.number in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_a_correct_subject_holds__a_broken_one_is_found_shrunk_and_replayed(modu
     (first, *_) = found["counterexamples"]
     assert first["invariant"] == "no_double_ownership"
     assert first["replay"].endswith(f"--subject {module}:doubles")
-    again = command(*first["replay"].split()[1:], "--workers", 1)
+    again = command(*shlex.split(first["replay"])[1:], "--workers", 1)
     assert again.code == 10
     assert first["headline"] in again.out
 

@@ -49,9 +49,9 @@ OUTPUT: Final = {
     "--mutant generation-is-reused",
     "explore-early": f"explore {SMALL} --max-states 50",
     "explore-bad-bounds": "explore --members 0",
-    "fuzz": "fuzz --seeds 0:5 --protocol cooperative --workers 1 --invariant ownership",
-    "fuzz-mutant": "fuzz --seeds 5:6 --protocol cooperative --workers 1 --invariant callbacks_alternate "
-    "--mutant revoked-partitions-kept",
+    "fuzz": "fuzz --seeds 0:5 --protocol cooperative --faults common --workers 1 --invariant ownership",
+    "fuzz-mutant": "fuzz --seeds 4:5 --protocol cooperative --faults common --workers 1 "
+    "--invariant callbacks_alternate --mutant revoked-partitions-kept",
     "fuzz-coordinator": "fuzz --subject coordinator --seeds 0:10 --workers 1 --invariant observed",
     "fuzz-coordinator-mutant": "fuzz --subject coordinator --seeds 0:1 --workers 1 --mutant no-sync-deadline --shrink "
     "--invariant laggards_are_removed_in_time",

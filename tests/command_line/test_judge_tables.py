@@ -11,7 +11,7 @@ from rebalance_check.pipeline.fuzz import fuzz
 
 
 def test_a_table_is_judged_as_a_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = SimulationOptions(mutant="cache-written-at-send", protocol="status", steps=40)  # type: ignore[arg-type] # a name will do
+    options = SimulationOptions(mutant="cache-written-at-send", protocol="status", steps=10)  # type: ignore[arg-type] # a name will do
     campaign = fuzz(range(20), options, out=tmp_path, workers=1)
     code = run(["judge", str(tmp_path), "--json"])
     document = json.loads(capsys.readouterr().out)

@@ -19,7 +19,7 @@ ROOT = "rebalance_check"
 FLOORS = (
     ("rebalance_check._lazy_names",),
     # The vocabulary, the model checker, the models.
-    ("model.vocabulary", "model.shrink", "model.in_thread", "model.version"),
+    ("model.vocabulary", "model.collecting", "model.shrink", "model.in_thread", "model.version"),
     ("model.checker.layout",),
     ("model.checker.layout_source",),
     ("model.checker.layout_objects", "model.checker.specification"),
@@ -82,7 +82,7 @@ FLOORS = (
     ),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
-    ("properties.malformed", "properties.features", "properties.numbering"),
+    ("properties.malformed", "properties.features", "properties.numbering", "properties.signatures"),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
@@ -90,6 +90,7 @@ FLOORS = (
     ("properties.invariants", "properties.status", "properties.config_store", "properties.wire", "properties.need"),
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
+    ("properties.known",),
     ("properties.listening",),
     ("properties.panel",),
     ("properties.judge",),

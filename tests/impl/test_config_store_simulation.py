@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.events import ConfigCompacted, ConfigSnaps
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.judge import judge
 
-OPTIONS = SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG, steps=120)
+OPTIONS = SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG, steps=12)
 
 
 def test_every_claim_about_config_stores_is_named_by_a_mutant() -> None:
@@ -55,4 +55,4 @@ def test_what_concerns_groups_is_refused() -> None:
 @pytest.mark.nightly
 def test_clean_stores_violate_nothing_for_many_seeds() -> None:
     for seed in range(3000):
-        assert judge(simulate(seed, replace(OPTIONS, steps=300)), ConfigStoreClaims).counterexamples == (), seed
+        assert judge(simulate(seed, replace(OPTIONS, steps=30)), ConfigStoreClaims).counterexamples == (), seed

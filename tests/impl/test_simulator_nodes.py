@@ -127,7 +127,7 @@ def test_a_log_that_loses_its_end_takes_the_group_back__to_an_older_generation()
 def test_a_seed_with_faults_of_nodes_tells_one_history__and_every_claim_holds(protocol: SimulatedProtocol) -> None:
     options = SimulationOptions(protocol=protocol, faults=OF_NODES)
     changed: set[str] = set()
-    for seed in range(15):
+    for seed in range(20):
         history = simulate(seed, options)
         assert history == simulate(seed, options)
         assert judge(history, CATALOGUE).outcome is Outcome.HELD, seed

@@ -19,7 +19,9 @@ from rebalance_check.impl.simulator.member_state import CHURN_STEPS, MemberState
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.model.vocabulary.actions import (
     CHURN,
+    CONFIG_CHURN,
     CONNECT_CHURN,
+    COORDINATOR_FAULTS,
     STATUS_CHURN,
     UNUSUAL_CHURN,
     Action,
@@ -31,13 +33,17 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 SEEDS = range(200)
 
 
-def is_status(schedule: Schedule) -> bool:
-    return schedule.bounds.protocol is RebalanceProtocol.STATUS
+STORES = {RebalanceProtocol.STATUS: STATUS_CHURN, RebalanceProtocol.CONNECT_CONFIG: CONFIG_CHURN}
+GROUP_CHURN = CHURN | CONNECT_CHURN | UNUSUAL_CHURN | COORDINATOR_FAULTS
+
+
+def is_of_stores(schedule: Schedule) -> bool:
+    return schedule.bounds.protocol in STORES
 
 
 def condition_after(schedule: Schedule) -> dict[int, MemberState]:
     """Every action checked against the state its member is in; the states at the end."""
-    at_first = MemberState.RUNNING if is_status(schedule) else MemberState.DOWN
+    at_first = MemberState.RUNNING if is_of_stores(schedule) else MemberState.DOWN
     members: dict[int, MemberState] = {}
     for action in schedule.actions:
         if action.kind in CHURN_STEPS:
@@ -61,10 +67,8 @@ def test_every_action_applies__and_somebody_is_left_to_heal(seed: int) -> None:
 
     members = condition_after(schedule)
 
-    assert is_status(schedule) or any(state is not MemberState.DOWN for state in members.values())
-    assert {action.kind for action in schedule.actions} <= (
-        STATUS_CHURN if is_status(schedule) else CHURN | CONNECT_CHURN
-    )
+    assert is_of_stores(schedule) or any(state is not MemberState.DOWN for state in members.values())
+    assert {action.kind for action in schedule.actions} <= STORES.get(schedule.bounds.protocol, GROUP_CHURN)
     assert [action.kind for action in schedule.actions].index(ActionKind.HEAL) == len(schedule.actions) - 1
 
 
@@ -73,11 +77,13 @@ def test_all_kinds_of_churn_occur() -> None:
 
     kinds = Counter(action.kind for seed in SEEDS for action in churn_schedule(seed, options).actions)
 
-    assert kinds.keys() == (CHURN | CONNECT_CHURN) - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
+    of_consumers = {ActionKind.CHANGE_SUBSCRIPTION, ActionKind.CHANGE_TOPICS}
+    of_upgrades = {ActionKind.AWAIT_GROUP}  # see test_upgrade_fuzz
+    assert kinds.keys() == GROUP_CHURN - of_consumers - of_upgrades
 
 
 def test_all_kinds_of_churn_of_status_stores_occur__and_each_applies() -> None:
-    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=10)
     schedules = [churn_schedule(seed, options) for seed in range(30)]
 
     for schedule in schedules:
@@ -130,9 +136,9 @@ def test_omitting_everything_leaves_one_member_and_the_heal() -> None:
     assert schedule.actions == (Action(ActionKind.START_MEMBER, 0), Action(ActionKind.HEAL))
 
 
-def test_mixed_draws_each_of_the_first_four__and_a_named_one_is_kept() -> None:
+def test_mixed_draws_each_of_the_others__and_a_named_one_is_kept() -> None:
     drawn = Counter(drawn_protocol(seed, SimulationOptions()) for seed in SEEDS)
 
-    assert set(drawn) == set(list(SimulatedProtocol)[:4])
+    assert set(drawn) == set(SimulatedProtocol) - {SimulatedProtocol.MIXED}
     named = SimulationOptions(protocol=SimulatedProtocol.CONNECT)
     assert {drawn_protocol(seed, named) for seed in SEEDS} == {SimulatedProtocol.CONNECT}

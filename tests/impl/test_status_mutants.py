@@ -12,7 +12,7 @@ from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Outcome
 
 
-def judged(seed: int, mutant: str = "", steps: int = 40) -> Judgement:
+def judged(seed: int, mutant: str = "", steps: int = 12) -> Judgement:
     options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=steps, mutant=mutant)
     return judge(simulate(seed, options), SafeStatusWrites)
 

@@ -24,12 +24,12 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.schedule import run
 
-OPTIONS = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+OPTIONS = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=10)
 DIGEST = """
 import hashlib
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=10)
 events = [event for seed in range(5) for event in simulate(seed, options)]
 print(hashlib.sha256(repr(events).encode()).hexdigest())
 """
@@ -89,7 +89,7 @@ def test_an_omitted_step_leaves_the_others_as_they_are() -> None:
     first = next(seed for seed in range(20) if len(history(seed)) > 100)
     whole = history(first)
     last = len(churn_schedule(first, OPTIONS).actions) - 2
-    shorter = history(first, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, omit=(last,)))
+    shorter = history(first, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=10, omit=(last,)))
     assert whole[1:50] == shorter[1:50]
 
 

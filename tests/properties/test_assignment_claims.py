@@ -1,10 +1,12 @@
 """The claims about assignments: for each a history that holds and one that breaks it; problems and shrinking."""
 
+from dataclasses import replace
+
 import pytest
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.claims import CLAIMS, broken_claims
-from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Partition, Problem
+from rebalance_check.properties.assignment.problem import ASSIGNORS, ROUNDROBIN, Answer, Member, Partition, Problem
 from rebalance_check.properties.assignment.problems import SHAPES, fits, random_problem
 from rebalance_check.properties.assignment.shrink import shrink, smaller
 
@@ -26,7 +28,8 @@ HELD = group(Member(("a",), (A0, A1, A2, A3), 1), Member(("a",)), a=4)
 
 @pytest.mark.parametrize("assignor", ASSIGNORS)
 def test_a_good_answer_breaks_nothing(assignor: str) -> None:
-    assert broken(assignor, BOTH_WANT_A, (A0, A1), (A2, A3)) == []
+    shares = ((A0, A2), (A1, A3)) if assignor == ROUNDROBIN else ((A0, A1), (A2, A3))
+    assert broken(assignor, BOTH_WANT_A, *shares) == []
 
 
 def test_what_an_owner_gives_up_may_be_left_out__by_a_cooperative_round() -> None:
@@ -40,6 +43,9 @@ def test_a_failure_is_the_only_thing_said_about_an_answer() -> None:
 
 UNEQUAL = group(Member(("a", "b")), Member(("a",)), a=2, b=1)
 OUTDATED = group(Member(("a",), (A0,), 1), Member(("a",), (A0,), 2), a=2)
+RACKS = replace(
+    group(Member(("a",), rack="east"), Member(("a",), rack="west"), a=2), racks={"a": (("west",), ("east",))}
+)
 PAIR = group(Member(("a", "b")), Member(("a", "b")), a=2, b=2)
 
 BREAKS = [
@@ -59,8 +65,34 @@ BREAKS = [
     ("sticky", "sticky", group(Member(("a", "b"), (("b", 0),), 1), Member(("a",), (A0, A1), 1), a=2, b=1),
      ((A0, ("b", 0)), (A1,))),
     ("copartitioned", "range", PAIR, ((A0, ("b", 1)), (A1, ("b", 0)))),
+    ("circle", "roundrobin", BOTH_WANT_A, ((A0, A1), (A2, A3))),
+    ("near_first", "range", RACKS, ((A0,), (A1,))),
+    ("near_first", "sticky", RACKS, ((A0,), (A1,))),
+    ("near_first", "cooperative-sticky", RACKS, ((A0,), (A1,))),
     ("ranges", "range", PAIR, ((A1, ("b", 1)), (A0, ("b", 0)))),
 ]  # fmt: skip
+
+
+def test_where_racks_matter_the_near_members_come_first() -> None:
+    for assignor in ("range", "sticky", "cooperative-sticky"):
+        assert broken(assignor, RACKS, (A1,), (A0,)) == []
+
+
+def test_what_a_member_had_it_may_keep__however_far() -> None:
+    members = {name: replace(one, owned=((A0,), (A1,))[n]) for n, (name, one) in enumerate(RACKS.members.items())}
+    assert broken("sticky", replace(RACKS, members=members), (A0,), (A1,)) == []
+
+
+def test_racks_that_are_everywhere_do_not_matter() -> None:
+    everywhere = replace(RACKS, racks={"a": (("east", "west"), ("east", "west"))})
+    assert broken("range", everywhere, (A0,), (A1,)) == []
+
+
+def test_the_circle_passes_who_does_not_subscribe() -> None:
+    problem = group(Member(("a", "b")), Member(("b",)), a=2, b=2)
+    b0, b1 = ("b", 0), ("b", 1)
+    assert broken("roundrobin", problem, (A0, A1, b1), (b0,)) == []
+    assert "circle" in broken("roundrobin", problem, (A0, A1, b0), (b1,))
 
 
 @pytest.mark.parametrize(("claim", "assignor", "problem", "shares"), BREAKS, ids=lambda value: str(value)[:24])

@@ -280,6 +280,11 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          answered("SyncGroup", 1), sent("OffsetCommit", 2, 1)],
         [sent("OffsetCommit", 0)],
     ],
+    "request_ends_once": [
+        [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],
+        [answered("JoinGroup", 0), MemberStarted(member="m0"), answered("JoinGroup", 0)],
+        [answered("Heartbeat", 0), sent("Heartbeat", 0), answered("Heartbeat", 0)],
+    ],
 }  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def test_a_suppression_by_a_status_of_the_present_group_is_not_flagged() -> None
 def met(mutant: str, seeds: range) -> Counter[Race]:
     found: Counter[Race] = Counter()
     for seed in seeds:
-        options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, mutant=mutant)
+        options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=10, mutant=mutant)
         found.update(overwrite.race for overwrite in overwrites(simulate(seed, options)))
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
@@ -70,3 +72,14 @@ def test_fewer_rows__are_the_argument_and_the_last_of_the_others(failing: Failin
 
     needed = {few.places.number_of(event) for event in argument(history, found, CACHE)}
     assert {row.number for row in few.rows} == needed | {few.places.number_of(found.events[-1])}
+
+
+def test_a_loop_with_many_events__is_shown_by_the_first_of_them(failing: Failing) -> None:
+    history, found = failing
+    repeats = tuple(history[10:60])
+
+    table = history_lanes(history, replace(found, repeats=repeats))
+
+    shown = [row.number for row in table.rows if row.repeats]
+    assert len(table.rows) == MOST_ROWS
+    assert shown == list(range(11, 11 + len(shown)))

@@ -15,9 +15,9 @@ from rebalance_check import Event, NoDoubleOwnership, RevokedBeforeReassigned, j
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import path_at
 from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.signatures import shape_of
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.pages.run_pages import Broken, ListedRun, run_page
-from rebalance_check.report.pages.signatures import shape_of
 from rebalance_check.report.paths import shown_path
 from rebalance_check.report.shown_histories import shown_history
 from tests.parsed_page import ParsedPage

@@ -14,6 +14,7 @@ from rebalance_check.impl.mutants.edits.consumer import CONSUMER_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
 from rebalance_check.impl.mutants.edits.need import NEED_EDITS
+from rebalance_check.impl.mutants.edits.rest import REST_EDITS
 from rebalance_check.impl.mutants.edits.status import STATUS_EDITS
 
 EDITS: Final[dict[str, tuple[Edit, ...]]] = {
@@ -22,6 +23,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **CLIENT_EDITS,
     **CONSUMER_EDITS,
     **NEED_EDITS,
+    **REST_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

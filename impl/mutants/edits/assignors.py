@@ -153,6 +153,16 @@ _DEALS: Final = {
             "_check_filled(assigned, low + 1 if extra else low)",
         ),
     ),
+    "sticky-deals-without-looking-at-racks": (
+        Edit(f"{_CONSTRAINED}:_Deal.out", "if self._nearness.matters else", "if not partitions else"),
+    ),
+    "roundrobin-deals-from-the-last": (
+        Edit(
+            f"{_ASSIGNORS}.roundrobin:RoundRobinAssignor.assign",
+            "in range(partitions_per_topic[topic])",
+            "in reversed(range(partitions_per_topic[topic]))",
+        ),
+    ),
     "rack-mismatch-is-no-revocation": (
         Edit(f"{_CONSTRAINED}:_keep", "set(owned) - set(kept[member])", "ordered[quota:]"),
     ),

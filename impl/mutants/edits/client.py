@@ -139,6 +139,13 @@ _HEARTBEATS: Final = {
             "return (self._state in _JOINED or self._timers.heartbeat_ms > 0) and",
         ),
     ),
+    "given-up-request-is-handled-again": (
+        Edit(
+            "rebalance_check.impl.client.core:CoordinatorCore.receive",
+            "        self._forget_coordinator()\n        return\n",
+            "        self._forget_coordinator()\n",
+        ),
+    ),
     "heartbeats-while-joining": (Edit(f"{_HEARTBEATING}._heartbeats_enabled", "self._state in _JOINED and ", ""),),
     "local-session-timer-ignores-rebalance-replies": (
         Edit(

@@ -7,6 +7,8 @@ from typing import Final
 from rebalance_check.impl.mutants.edit import Edit
 
 _COORDINATOR: Final = "rebalance_check.impl.coordinator"
+_CLIENT: Final = "rebalance_check.impl.client"
+_CONSUMER: Final = f"{_CLIENT}.consumer:ConsumerCoordinator"
 
 NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "repeated-join-rebalances": (
@@ -21,6 +23,27 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_COORDINATOR}.static:continue_by_status",
             "elif group.select_protocol(shard.choices) == group.protocol_name:",
             "elif group.select_protocol(shard.choices) != group.protocol_name:",
+        ),
+    ),
+    "broken-connection-rejoins": (
+        Edit(
+            f"{_CLIENT}.core:CoordinatorCore._forget_coordinator",
+            "    self._lookup.lost(self._now_ms)",
+            "    self._lookup.lost(self._now_ms)\n    self._rejoin_needed = True",
+        ),
+    ),
+    "cooperative-gives-up-what-shrinks": (
+        Edit(
+            f"{_CONSUMER}.on_join_complete",
+            "if tp not in assigned)",
+            "if tp not in assigned or len(assigned) < len(self._owned))",
+        ),
+    ),
+    "closing-member-loses": (
+        Edit(
+            f"{_CONSUMER}.on_leave_prepare",
+            "if self._generation.reset or self._state is not MemberState.STABLE:",
+            "if self._owned:",
         ),
     ),
 }

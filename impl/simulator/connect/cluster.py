@@ -20,7 +20,7 @@ from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.application import ProcessStart, WorkerApplication
 from rebalance_check.impl.simulator.connect.disturbances import Disturbances
 from rebalance_check.impl.simulator.connect.internal_rest import InternalRest
-from rebalance_check.impl.simulator.connect.modes import mode_of
+from rebalance_check.impl.simulator.connect.modes import drawn_mode, mode_of
 from rebalance_check.impl.simulator.connect.operator import Operator
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
 from rebalance_check.impl.simulator.connect.repairs import Repairs, lacks_tasks
@@ -51,8 +51,9 @@ class ConnectCluster:
             rest=InternalRest(disturbances),
             producers=SharedProducers(environment.recorder("transactions")),
         )
-        self._has_several_modes = options.mode in {ClusterMode.MIXED, ClusterMode.UPGRADE}
-        self._is_exactly_once = options.mode is ClusterMode.EXACTLY_ONCE
+        mode = drawn_mode(environment.seed, options.mode)
+        self._has_several_modes = mode in {ClusterMode.MIXED, ClusterMode.UPGRADE}
+        self._is_exactly_once = mode is ClusterMode.EXACTLY_ONCE
         self.processes: list[ConnectProcess] = []
         self.operator = Operator(environment.clock, self.processes, self.shared)
         self._configure(options.partitions)

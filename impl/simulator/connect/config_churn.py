@@ -16,6 +16,9 @@ from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.member_state import NEEDED_FAULT
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
+PER_STEP: Final = 10
+"""How often something happens to stores in a step of the options: a call, or a single record that is read."""
+
 WEIGHTS: Final = {
     ActionKind.WRITE_CONFIGS: 12,
     ActionKind.STEP_STORE: 20,
@@ -36,8 +39,8 @@ def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
 
 
 def config_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
-    """``options.steps`` times something happens; a worker that crashes is started again at once."""
-    for number in range(options.steps):
+    """`PER_STEP` times in each step something happens; a worker that crashes is started again at once."""
+    for number in range(PER_STEP * options.steps):
         kind, share, _ = draw_of(seed, number)
         if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
             continue

@@ -76,9 +76,7 @@ class ConfigCluster:
         self.exactly_once = stream(seed, "configs").choice(tuple(ExactlyOnce))
         self.harness = Recorder(GROUP, "harness", self.clock.now, listener)
         self.topic = SharedConfigLog(Recorder(GROUP, "log", self.clock.now, listener))
-        self.harness.emit(
-            RunStarted(subject="simulator", seed=seed, bounds=options.command_line(), mutant=options.mutant)
-        )
+        self.harness.emit(RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant))
         self._seed = seed
         self._plan = draw_plan(seed, options)
         self._most_tasks = options.partitions

@@ -12,11 +12,13 @@ UPGRADE: Final = (ConnectMode.EAGER, ConnectMode.COMPATIBLE, ConnectMode.SESSION
 """The modes of a rolling upgrade, in its order."""
 
 
+DRAWN_MODES: Final = tuple(mode for mode in ClusterMode if mode not in {ClusterMode.MIXED, ClusterMode.ANY})
+"""All but ``mixed``, which Kafka's workers do not survive."""
+
+
 def drawn_mode(seed: int, mode: ClusterMode) -> ClusterMode:
-    """The mode of a run: the one asked for, or one of the three that all workers share."""
-    if mode is not ClusterMode.ANY:
-        return mode
-    return stream(seed, "connect mode").choice((ClusterMode.EAGER, ClusterMode.COMPATIBLE, ClusterMode.SESSIONED))
+    """The mode of a run: the one asked for, or one of `DRAWN_MODES`."""
+    return stream(seed, "connect mode").choice(DRAWN_MODES) if mode is ClusterMode.ANY else mode
 
 
 def mode_of(seed: int, mode: ClusterMode, worker: int, step: int) -> ConnectMode:

@@ -18,6 +18,9 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
 LONGEST_GAP_MS: Final = 2_000
 
+PER_STEP: Final = 4
+"""How often something happens to stores in a step of the options: less than what happens to a group."""
+
 WEIGHTS: Final = {
     ActionKind.REBALANCE: 10,
     ActionKind.RESET_GROUP: 1,
@@ -55,10 +58,10 @@ def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
 
 
 def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
-    """``options.steps`` times a pause and something that happens; a pause alone where it can happen to no worker."""
+    """`PER_STEP` times in each step a pause and something that happens; a pause alone where that suits no worker."""
     workers = [MemberState.RUNNING] * options.members
     gaps = stream(seed, "status gaps")
-    for number in range(options.steps):
+    for number in range(PER_STEP * options.steps):
         yield Action(ActionKind.ADVANCE_CLOCK, 0, gaps.randint(0, LONGEST_GAP_MS))
         for action in _drawn(seed, number, plan, workers):
             yield action

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.impl.protocol.messages import JoinGroupRequest, JoinProtocol
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import COMMON_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.kits.broker.socket_coordinator import SocketCoordinator
 from rebalance_check.integration.kits.broker.target import Target
@@ -99,7 +99,11 @@ def _live(target: Target, protocol: LiveProtocol, clients: tuple[ClientName, ...
         max_poll_interval_ms=2 * session_ms,
     )  # fmt: skip
     churn = SimulationOptions(
-        protocol=SimulatedProtocol(protocol.value), members=len(clients) + 1, partitions=4, steps=STEPS
+        protocol=SimulatedProtocol(protocol.value),
+        members=len(clients) + 1,
+        partitions=4,
+        steps=STEPS,
+        faults=COMMON_FAULTS,
     )
     folder, path = reserve(target.out, f"live-{protocol.value}")
     subject = LiveSubject(target.broker, options, folder)

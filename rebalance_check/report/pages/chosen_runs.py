@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from rebalance_check.properties.signatures import shape_of
 from rebalance_check.report.pages.run_pages import Broken
-from rebalance_check.report.pages.signatures import shape_of
 
 MOST_EVENTS: Final = 400_000
 """So many events of runs a page of many runs holds, about 40 bytes each; the first run is held in any case."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rebalance_check.properties.signatures import shape_of
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.pages.columns import Templates
 from rebalance_check.report.pages.render import SHARED_SCRIPTS, page
 from rebalance_check.report.pages.shown_run import Finding, ShownRun
-from rebalance_check.report.pages.signatures import shape_of
 from rebalance_check.report.pages.timeline import run_document, timeline_document
 
 SCRIPTS: Final = (*SHARED_SCRIPTS, "run_list.js", "report.js")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import COMMON_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.known_deviations import judge_clients
@@ -107,5 +107,7 @@ def test_members_of_ours_share_a_group_with_three_libraries(real: Broker, tmp_pa
 def test_consumers_under_drawn_churn_own_everything_once(
     real: Broker, tmp_path: Path, protocol: str, clients: tuple[ClientName, ...]
 ) -> None:
-    options = SimulationOptions(protocol=SimulatedProtocol(protocol), members=4, partitions=6, steps=10)
+    options = SimulationOptions(
+        protocol=SimulatedProtocol(protocol), members=4, partitions=6, steps=10, faults=COMMON_FAULTS
+    )
     assert_sound(live_run(real, protocol, clients, churn_schedule(1, options), tmp_path))

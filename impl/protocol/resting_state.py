@@ -1,0 +1,109 @@
+"""Reads all that an object remembers, in a form in which two runs that wish the same can be compared.
+
+Nothing is listed by hand but what may differ: a field that is added later is read, too. Of a member id, a time or a
+partition it counts that there is one, and not which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, Final
+
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+
+PACKAGE: Final = __name__.partition(".")[0]
+
+_NUMBERED: Final = re.compile(r"\bm\d+(-instance)?-\d+\b")
+"""Member ids as the simulator makes them: a process, and a number."""
+
+_TIME: Final = "_ms"
+"""How names of times end; a point in time counts for whether it has come."""
+
+_DURATION: Final = re.compile(r"(timeout|interval|^_?auto_commit|first|most)_ms$")
+"""Names of times that are no points in time."""
+
+_VALUES: Final = (int, float, str, tuple, frozenset)
+
+_DEFAULTS: Final[dict[type, dict[str, Any]]] = {}
+"""Of each class the values that its objects share until they have their own."""
+
+_DEPTH: Final = 4
+"""So deep objects within objects are read."""
+
+
+def state_of(subject: object, now_ms: int, but: Collection[str] = ()) -> dict[str, str]:
+    """Each field of ``subject``, and of the objects in it, by its path; ``but`` are names that are left out."""
+    return dict(_fields(subject, "", now_ms, frozenset(but), _DEPTH))
+
+
+def _fields(subject: object, path: str, now_ms: int, but: frozenset[str], depth: int) -> Iterator[tuple[str, str]]:
+    for name, value in sorted(_attributes(subject).items()):
+        if name in but:
+            continue
+        where = f"{path}{name.lstrip('_')}"
+        if depth and _is_ours(value):
+            yield from _fields(value, f"{where}.", now_ms, but, depth - 1)
+        else:
+            yield where, _shown(name, value, now_ms)
+
+
+def _attributes(subject: object) -> dict[str, Any]:
+    """What is stored in an object, in its dictionary, in slots, or as the default of its class."""
+    if is_dataclass(subject):
+        return {each.name: getattr(subject, each.name) for each in fields(subject)}
+    slots = (name for kind in type(subject).__mro__ for name in getattr(kind, "__slots__", ()))
+    stored = {name: getattr(subject, name) for name in slots if hasattr(subject, name)}
+    kind = type(subject)
+    if kind not in _DEFAULTS:
+        _DEFAULTS[kind] = _defaults(kind)
+    return {**_DEFAULTS[kind], **stored, **getattr(subject, "__dict__", {})}
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    """The values that stand in a class until an object has its own."""
+    ours = (each for each in reversed(kind.__mro__) if each.__module__.partition(".")[0] == PACKAGE)
+    return {
+        name: value
+        for each in ours
+        for name, value in vars(each).items()
+        if name.startswith("_") and not name.startswith("__") and (value is None or isinstance(value, _VALUES))
+    }
+
+
+def _is_ours(value: object) -> bool:
+    """Whether it is an object of this package with fields of its own."""
+    kind = type(value)
+    plain = isinstance(value, Enum | tuple | Mapping | type | Exception) or callable(value)
+    return kind.__module__.partition(".")[0] == PACKAGE and not plain
+
+
+def _shown(name: str, value: object, now_ms: int) -> str:
+    """One value: times as past or to come, ids and partitions without their numbers."""
+    if isinstance(value, int) and not isinstance(value, bool) and name.endswith(_TIME) and not _DURATION.search(name):
+        return "to come" if value > now_ms else "past"
+    return _plain(value)
+
+
+def _plain(value: object) -> str:
+    render: Callable[[Any], str]
+    match value:
+        case TopicPartition():
+            return value.topic
+        case str():
+            return _NUMBERED.sub("a member", value)
+        case Mapping():
+            return ", ".join(sorted({f"{_plain(key)}: {_plain(each)}" for key, each in value.items()})) or "nothing"
+        case set() | frozenset() | list() | tuple():
+            render = _plain
+            return ", ".join(sorted(set(map(render, value)))) or "nothing"
+        case bytes():
+            return f"{len(value)} bytes"
+        case _:
+            return _NUMBERED.sub("a member", str(value)) if _is_simple(value) else type(value).__name__
+
+
+def _is_simple(value: object) -> bool:
+    return value is None or isinstance(value, int | float | Enum)

@@ -1,0 +1,32 @@
+"""What happens to a member from outside of its client, as its process sees it (part of `model.vocabulary.events`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.model.vocabulary.event_base import MemberEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataReceived(MemberEvent):
+    """The member's client is answered Metadata: these partitions exist, sorted."""
+
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionBroken(MemberEvent):
+    """A connection of the member broke, or a request on it was not answered in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationBusy(MemberEvent):
+    """The application is busy and does not poll for ``busy_ms``; it polled last at ``polled_ms``."""
+
+    polled_ms: int
+    busy_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalanceEnforced(MemberEvent):
+    """The application asks for a rebalance (``Consumer.enforceRebalance``, KIP-568)."""

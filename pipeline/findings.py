@@ -1,0 +1,81 @@
+"""What a campaign found, by signature: violations of one claim that differ only in their numbers; known ones apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rebalance_check.pipeline.judging import ClaimTally, VerdictRow
+from rebalance_check.properties.known import KnownEntry, KnownFindings
+from rebalance_check.properties.signatures import shape_of
+from rebalance_check.properties.verdict import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Violations that are alike: their claim, the ``shape`` of their headlines, and the rows of their runs by seed."""
+
+    claim: str
+    shape: str
+    rows: tuple[VerdictRow, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the runs, in order."""
+        return tuple(row.seed for row in self.rows)
+
+    @property
+    def shortest(self) -> VerdictRow:
+        """The shortest run; among equals that with the smallest seed."""
+        return min(self.rows, key=lambda row: (row.event_count, row.seed))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTally:
+    """In how many runs something was found that ``entry`` accounts for: the rows of these runs, by seed."""
+
+    entry: KnownEntry
+    rows: tuple[VerdictRow, ...]
+
+
+def findings(tallies: Mapping[str, ClaimTally]) -> list[Finding]:
+    """What broke, grouped by signature: claims in their order, for each the signature of most runs first."""
+    return [finding for claim in tallies.values() for finding in _of_claim(claim)]
+
+
+def _of_claim(claim: ClaimTally) -> Iterator[Finding]:
+    by_shape: dict[str, list[VerdictRow]] = {}
+    for row in claim.violations:
+        by_shape.setdefault(shape_of(row.detail), []).append(row)
+    for shape, rows in sorted(by_shape.items(), key=lambda pair: (-len(pair[1]), pair[1][0].seed)):
+        yield Finding(claim.invariant, shape, tuple(rows))
+
+
+def apart(
+    tallies: Mapping[str, ClaimTally], known: KnownFindings
+) -> tuple[dict[str, ClaimTally], tuple[KnownTally, ...]]:
+    """The tallies without what is known, and a tally for each known finding, in the order of the list.
+
+    A run with nothing but known violations of a claim counts as one in which it held.
+    """
+    taken: dict[int, list[VerdictRow]] = {number: [] for number in range(len(known.entries))}
+    numbers = {id(entry): number for number, entry in enumerate(known.entries)}
+    left = {}
+    for name, claim in tallies.items():
+        new: list[VerdictRow] = []
+        for row in claim.violations:
+            entry = known.entry_for(row.invariant, row.detail)
+            (new if entry is None else taken[numbers[id(entry)]]).append(row)
+        left[name] = _with_violations(claim, new)
+    return left, tuple(KnownTally(known.entries[number], tuple(rows)) for number, rows in taken.items())
+
+
+def _with_violations(claim: ClaimTally, new: list[VerdictRow]) -> ClaimTally:
+    excused = len(claim.violations) - len(new)
+    if not excused:
+        return claim
+    outcomes = Counter(claim.outcomes)
+    outcomes[Outcome.VIOLATED] -= excused
+    outcomes[Outcome.HELD] += excused
+    return replace(claim, outcomes=outcomes, violations=new)

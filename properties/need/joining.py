@@ -1,0 +1,119 @@
+"""A member that has its assignment joins again only for a cause."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    ApplicationBusy,
+    ConnectAssignmentReceived,
+    MemberCrashed,
+    MemberLeft,
+    MemberPaused,
+    MemberResumed,
+    MemberStarted,
+    MetadataReceived,
+    RebalanceEnforced,
+    RejoinRequested,
+    RequestAnswered,
+    RequestSent,
+    RunStarted,
+    SubscriptionChanged,
+    WorkRevocationStarted,
+)
+from rebalance_check.properties.kinds import Fold, Invariant, Memories
+from rebalance_check.properties.need.causes import FAMILY
+from rebalance_check.properties.need.members import Members
+from rebalance_check.properties.verdict import STEP, Violation
+
+
+class JoinGroupHasACauseViolated(Violation):
+    """A settled member joined again although nothing asked for it."""
+
+
+class OfMembers(Fold):
+    """A fold that looks at the memberships of a run in virtual time, where all that happens to members is recorded."""
+
+    members: Members
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same memberships."""
+        self.members = Members.among(memories)
+        self.memories = (self.members,)
+
+
+class _Joins(OfMembers):
+    bookkeeping = frozenset({RunStarted})
+    needs = ((RunStarted,), (RequestAnswered,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {RunStarted: self.on_run, RequestSent: self.on_sent})
+        self.compared = 0
+        self._punctual = False
+
+    def on_run(self, event: RunStarted) -> None:
+        """Only where time is virtual everything that happens to a member is recorded."""
+        self._punctual = event.punctual
+
+    def on_sent(self, event: RequestSent) -> None:
+        """Something asks for each JoinGroup of a member that has its assignment."""
+        if event.api != Api.JOIN_GROUP or not event.metadata or not self._punctual:
+            return
+        member = self.members.at(event.member)
+        synced, cause = member.joined_from
+        if synced is None or member.started is None:
+            return
+        self.compared = (self.compared or 0) + 1
+        if cause is None:
+            self.contradiction(
+                f"{event.member} joins again, and nothing asked for it",
+                (f"{event.member} was answered its SyncGroup at {STEP}, with all that it had claimed;", synced),
+                (f"since then no answer ended its generation, no topic changed, and it polled in time: yet it sent a "
+                 f"JoinGroup at {STEP}: contradiction.", event),
+            )  # fmt: skip
+
+
+JoinGroupHasACause: Final = Invariant(
+    name="join_group_has_a_cause",
+    family=FAMILY,
+    claim="a member that has its assignment sends JoinGroup only for a cause: it was answered that its generation is "
+    "over, its topics changed, it was not assigned again all that it claimed, it did not poll in time, or it left",
+    source="ConsumerCoordinator.rejoinNeededOrPending, onJoinComplete; AbstractCoordinator.HeartbeatResponseHandler",
+    premises=(
+        "the run is simulated: time is virtual, and what happens to members from outside is recorded",
+        "a leader may join again whenever it received other metadata since it joined",
+        "a worker of Connect may join again when its herder asks for it, after a failed round, and when it gave its "
+        "work up for want of a coordinator",
+    ),
+    exempted_by=(
+        ApplicationBusy,
+        ConnectAssignmentReceived,
+        MemberCrashed,
+        MemberLeft,
+        MemberPaused,
+        MemberResumed,
+        MemberStarted,
+        MetadataReceived,
+        RebalanceEnforced,
+        RejoinRequested,
+        RequestAnswered,
+        SubscriptionChanged,
+        WorkRevocationStarted,
+    ),
+    violation=JoinGroupHasACauseViolated,
+    fold=_Joins,
+)
+"""A member that has its assignment sends JoinGroup only for a cause.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    MemberStarted(member="m0", protocol="eager")
+    RequestSent(member="m0", api="JoinGroup", request=0, metadata="x")
+    RequestAnswered(member="m0", api="SyncGroup", request=1, error="NONE")
+    RequestSent(member="m0", api="JoinGroup", request=2, metadata="x")
+"""
+
+CLAIMS: Final = (JoinGroupHasACause,)
+"""In the order in which reports name them."""

@@ -1,0 +1,127 @@
+"""What a campaign found: first the finding that comes first, at the end all of it, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rebalance_check.commands._console import Console, show_untested, verdict_line
+from rebalance_check.commands._fuzz_campaign import FuzzCampaign
+from rebalance_check.pipeline.findings import Finding, KnownTally
+from rebalance_check.pipeline.judging import VerdictRow
+from rebalance_check.pipeline.limits import OnFinding
+from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.properties.known import KnownEntry
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.terminal import visible
+
+SHOWN_SEEDS: Final = 20
+
+
+def said_at_once(console: Console, campaign: FuzzCampaign, *, stops: bool) -> OnFinding:
+    """Say on standard error what was found first, while the campaign goes on, unless it ``stops`` there."""
+
+    def say(row: VerdictRow) -> None:
+        what = "the campaign ends here" if stops else "the campaign goes on"
+        console.notice(f"first finding, seed {row.seed}: {row.invariant}: {visible(row.detail)} ({what})")
+        console.notice(f"  replay   {visible(campaign.command(row.seed))}")
+
+    return say
+
+
+def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
+    """Each counterexample, then the figures and the verdicts."""
+    for text in texts:
+        console.say(f"\n{text}\n")
+    speed = result.events / result.seconds if result.seconds else 0
+    console.say(
+        f"{result.runs:,} runs, {result.events:,} events, {result.seconds:.1f} s ({speed:,.0f} events/s), "
+        f"engine {result.engine}" + (f", {result.resumed:,} runs were there already" if result.resumed else "")
+    )
+    for fault in result.faults:
+        console.say(f"  not judged: {visible(fault)}")
+    show_claims(console, result)
+    show_known(console, result.known)
+    untested = {name: claim.reason for name, claim in result.verdicts.items() if claim.outcome is Outcome.UNTESTED}
+    show_untested(console, untested, reasons=result.require_tested)
+    if result.failing_seeds:
+        console.say(f"failing seeds: {_seeds(result.failing_seeds)}")
+    held = sum(claim.outcome is Outcome.HELD for claim in result.verdicts.values())
+    broken = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
+    about = f"{held} of {len(result.verdicts)} invariants held in {result.runs:,} runs{_known_in_words(result)}"
+    console.say(verdict_line(result.outcome, [*broken, *result.broken_known], about))
+
+
+def show_claims(console: Console, result: FuzzResult) -> None:
+    """The claims that did not hold; of those that broke, each signature with its runs."""
+    found = result.findings
+    for name, claim in result.verdicts.items():
+        if claim.outcome in (Outcome.HELD, Outcome.UNTESTED):
+            continue
+        more = f" in {claim.outcomes[claim.outcome]} runs"
+        reason = f": {visible(claim.reason)}" if claim.reason else ""
+        console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
+        for finding in found:
+            if finding.claim == name:
+                console.say(f"    {_runs(len(finding.rows))}: {visible(finding.shape)} ({_seeds(finding.seeds)})")
+
+
+def show_known(console: Console, known: tuple[KnownTally, ...]) -> None:
+    """What is known, with its runs; then the entries of the list that account for nothing."""
+    for each in known:
+        if each.rows:
+            console.say(f"  {visible(str(each.entry))} in {_runs(len(each.rows))}: {visible(each.entry.reason)}")
+    for each in known:
+        if not each.rows:
+            console.say(f"  {entry_not_seen(each.entry)}")
+
+
+def entry_not_seen(entry: KnownEntry) -> str:
+    """What is said of an entry that accounts for nothing."""
+    return f"not seen: {visible(str(entry))}; if it does not come back, delete the entry"
+
+
+def _known_in_words(result: FuzzResult) -> str:
+    runs = {row.seed for each in result.known for row in each.rows}
+    return f", {_runs(len(runs))} with known findings" if runs else ""
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run{'' if count == 1 else 's'}"
+
+
+def _seeds(seeds: tuple[int, ...]) -> str:
+    return f"{', '.join(map(str, seeds[:SHOWN_SEEDS]))}{' ...' if len(seeds) > SHOWN_SEEDS else ''}"
+
+
+def fuzz_document(result: FuzzResult) -> dict[str, Any]:
+    """The JSON form of a campaign."""
+    return {
+        "engine": result.engine,
+        "runs": result.runs,
+        "events": result.events,
+        "resumed": result.resumed,
+        "seconds": round(result.seconds, 3),
+        "verdict": result.outcome.value,
+        "verdicts": {
+            name: {"verdict": claim.outcome.value, **{o.value: claim.outcomes[o] for o in Outcome}}
+            for name, claim in result.verdicts.items()
+        },
+        "failing_seeds": list(result.failing_seeds),
+        "findings": [_finding_document(finding) for finding in result.findings],
+        "known": [_known_document(each) for each in result.known if each.rows],
+        "known_not_seen": [entry_document(each.entry) for each in result.known if not each.rows],
+        "faults": list(result.faults),
+    }
+
+
+def _finding_document(finding: Finding) -> dict[str, Any]:
+    return {"invariant": finding.claim, "finding": finding.shape, "runs": len(finding.rows), "seeds": finding.seeds}
+
+
+def _known_document(each: KnownTally) -> dict[str, Any]:
+    return {**entry_document(each.entry), "runs": len(each.rows), "seeds": [row.seed for row in each.rows]}
+
+
+def entry_document(entry: KnownEntry) -> dict[str, Any]:
+    """The JSON form of an entry of a list of known findings."""
+    return {"invariant": entry.claim, "finding": entry.finding, "of": entry.of, "reason": entry.reason}
