@@ -20,6 +20,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.recent import Recent
 
 
 class OneChainInFlightViolated(Violation):
@@ -37,11 +38,14 @@ class RequestEndsOnceViolated(Violation):
 COORDINATOR: Final = "coordinator"
 """The source of what the coordinator records, in runs where it is held to the model."""
 
+ENDED: Final = 64
+"""So many requests of a member are remembered after they ended; a second outcome comes soon, or never."""
+
 
 class _Ends(Fold):
-    """Per member: how each of its requests ended."""
+    """Per member: how each of its last requests ended."""
 
-    bookkeeping = frozenset({MemberCrashed, MemberStarted, RequestSent})
+    bookkeeping = frozenset({MemberCrashed, MemberLeft, MemberStarted, RequestSent})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -49,19 +53,22 @@ class _Ends(Fold):
             {
                 MemberStarted: self.on_process,
                 MemberCrashed: self.on_process,
+                MemberLeft: self.on_process,
                 RequestSent: self.on_sent,
                 RequestAnswered: self.on_answered,
             },
         )
-        self._ended: dict[str, dict[int, RequestAnswered]] = {}
+        self._ended: dict[str, Recent[int, RequestAnswered]] = {}
 
     def on_process(self, event: MemberEvent) -> None:
-        """A process that starts counts its requests anew."""
+        """A process that starts counts its requests anew; one that ended asks for nothing any more."""
         self._ended.pop(event.member, None)
 
     def on_sent(self, event: RequestSent) -> None:
         """A number that is sent again is a request of its own."""
-        self._ended.get(event.member, {}).pop(event.request, None)
+        ended = self._ended.get(event.member)
+        if ended is not None:
+            ended.pop(event.request, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
         """The first outcome counts: after it the member has forgotten the request.
@@ -70,9 +77,13 @@ class _Ends(Fold):
         """
         if event.source == COORDINATOR:
             return
-        ended = self._ended.setdefault(event.member, {})
-        before = ended.setdefault(event.request, event)
-        if before is not event:
+        ended = self._ended.get(event.member)
+        if ended is None:
+            ended = self._ended[event.member] = Recent(ENDED)
+        before = ended.get(event.request)
+        if before is None:
+            ended[event.request] = event
+        else:
             self.contradiction(
                 f"{event.api} {event.request} of {event.member} ends twice",
                 (f"{before.api} {event.request} of {event.member} {_outcome(before)} at {STEP}.", before),

@@ -39,15 +39,16 @@ class _Terms(RestFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupRested: self.on_group, CoordinatorRested: self.on_coordinator})
         self.compared = 0
-        self._differ: dict[tuple[type[Event], str], set[Difference]] = {}
+        self._differ: dict[type[Event], dict[str, set[Difference]]] = {GroupRested: {}, CoordinatorRested: {}}
 
     def on_group(self, event: GroupRested) -> None:
         """Member and instance ids, the selected protocol and subscriptions are those of the members."""
+        before, self._differ[GroupRested] = self._differ[GroupRested], {}
         instances, topics = dict(event.instances), dict(event.topics)
         for rested in self.looks.now.members.values():
             if rested.member_id not in instances:
                 held = listed(sorted(instances))
-                self._compare(event, rested, [("member id", held, rested.member_id)])
+                self._compare(event, rested, [("member id", held, rested.member_id)], before)
                 continue
             pairs: list[Difference] = [
                 ("group instance id", instances[rested.member_id], rested.group_instance_id),
@@ -55,7 +56,7 @@ class _Terms(RestFold):
             ]
             if rested.member_id in topics:
                 pairs += self._topics(topics[rested.member_id], rested)
-            self._compare(event, rested, pairs)
+            self._compare(event, rested, pairs, before)
 
     def _topics(self, held: tuple[str, ...], rested: MemberRested) -> Iterator[Difference]:
         """What the application said last, what the member makes of it, and what it joined with are one."""
@@ -70,6 +71,7 @@ class _Terms(RestFold):
 
     def on_coordinator(self, event: CoordinatorRested) -> None:
         """Generation, timeouts and protocols are those of the members, and of the processes as they were started."""
+        before, self._differ[CoordinatorRested] = self._differ[CoordinatorRested], {}
         timeouts = {member_id: (session, rebalance) for member_id, session, rebalance in event.timeouts}
         offers = dict(event.offers)
         for rested in self.looks.now.members.values():
@@ -79,7 +81,7 @@ class _Terms(RestFold):
                     *_timeouts(timeouts[rested.member_id], rested, self.looks.started.get(rested.member)),
                     *self._offers(event, offers.get(rested.member_id, ()), rested),
                 ]
-                self._compare(event, rested, pairs)
+                self._compare(event, rested, pairs, before)
 
     def _offers(self, event: CoordinatorRested, held: tuple[str, ...], rested: MemberRested) -> Iterator[Difference]:
         """A coordinator that read its log knows of each member only the protocol that was selected, until the next
@@ -88,15 +90,16 @@ class _Terms(RestFold):
         if rested.offers and (is_complete or held != (rested.protocol,)):
             yield "protocols", listed(held), listed(rested.offers)
 
-    def _compare(self, event: Event, rested: MemberRested, pairs: list[Difference]) -> None:
+    def _compare(
+        self, event: Event, rested: MemberRested, pairs: list[Difference], before: dict[str, set[Difference]]
+    ) -> None:
         """Note how they differ; what differed in the same way at the look before was given the time to be noticed."""
-        key = (type(event), rested.member)
-        before, self._differ[key] = self._differ.get(key, set()), {pair for pair in pairs if pair[1] != pair[2]}
+        differ = self._differ[type(event)][rested.member] = {pair for pair in pairs if pair[1] != pair[2]}
         if self.looks.earlier(rested) is None:
             return
         self.compared = (self.compared or 0) + 1
         for what, held, had in pairs:
-            if (what, held, had) in self._differ[key] & before:
+            if (what, held, had) in differ & before.get(rested.member, set()):
                 self.contradiction(
                     f"{rested.member} has the {what} {had or 'none'}, and its coordinator holds {held or 'none'}",
                     (f"{rested.member} has the {what} {had or 'none'} at {STEP}, when the group was settled.", rested),

@@ -166,5 +166,5 @@ class Members(Memory):
         member.synced, member.loss = event, None
         if member.join is not None:
             member.missing = frozenset(member.join.owned).difference(event.assignment)
-            if member.missing:
+            if member.missing and member.cause is None:
                 member.cause = Cause("it was not assigned again all that it claimed", event)

@@ -10,6 +10,9 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupRested,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
     MemberRested,
     MemberStarted,
     SubscriptionChanged,
@@ -40,6 +43,8 @@ class Looks(Memory):
     def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_started,
+            MemberLeft: self.on_ended,
+            MemberCrashed: self.on_ended,
             SubscriptionChanged: self.on_subscription,
             TopicsDescribed: self.on_topics,
             GenerationStarted: self.on_generation,
@@ -61,6 +66,11 @@ class Looks(Memory):
         self.wishes.pop(event.member, None)
         if event.topics:
             self.wishes[event.member] = event
+
+    def on_ended(self, event: MemberEvent) -> None:
+        """A process that ended wishes nothing."""
+        self.started.pop(event.member, None)
+        self.wishes.pop(event.member, None)
 
     def on_subscription(self, event: SubscriptionChanged) -> None:
         """It wants other topics from here on."""

@@ -109,6 +109,10 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         REVOKE, (*SETTLED[:-1], answered("SyncGroup"), revoked("t-0"), PartitionsAssigned(
             member="m0", generation=1, partitions=()))
     ),
+    "revoked topics that it stopped to want while it joined": (
+        REVOKE, (*SETTLED[:2], sent("JoinGroup", "t-0", "t-1"), OTHER_TOPICS, answered("SyncGroup", "NONE", "t-0"),
+                 revoked("t-0", "t-1"), AGAIN)
+    ),
     "revoked by who leaves": (REVOKE, (*SETTLED, revoked("t-0"), sent("LeaveGroup"))),
     "revoked by who closes": (REVOKE, (*SETTLED, revoked("t-0"), MemberLeft(member="m0"))),
     "lost with the generation": (LOSE, (*SETTLED, REFUSED, lost("t-0"), AGAIN)),
