@@ -14,14 +14,18 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
+    CoordinatorElected,
     Event,
     GenerationEvent,
     GenerationStarted,
+    GroupRested,
+    IncarnationStarted,
     JoinGroupReplied,
     MemberAdded,
     MemberEvent,
     MemberJoined,
     MemberRemoved,
+    MemberRested,
     MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
@@ -114,6 +118,10 @@ class _FileReader:
             for member_id in ("", *event.members):
                 facts.cause(("generation", group, event.generation, member_id), place)
                 facts.last_effect(("asked", group, event.generation, member_id), place)
+        elif isinstance(event, CoordinatorElected):
+            facts.cause(("elected", group, event.incarnation), place)
+        elif isinstance(event, IncarnationStarted):
+            facts.effect(("elected", group, event.incarnation), place)
         elif isinstance(event, MemberAdded):
             facts.cause(("added", group, event.member_id), place)
         elif isinstance(event, MemberRemoved) and event.reason == "left":
@@ -123,6 +131,7 @@ class _FileReader:
         elif isinstance(event, SyncGroupReplied) and event.error == ACCEPTED:
             facts.cause(("sync reply", group, event.generation, event.member_id), place)
             facts.last_effect(("computed", group, event.generation), place)
+            facts.last_effect(("sync asked", group, event.generation, event.member_id), place)
 
     def _member(self, event: Event, place: Place) -> None:
         if isinstance(event, MemberStarted):
@@ -141,8 +150,11 @@ class _FileReader:
     def _sent(self, event: RequestSent, place: Place) -> None:
         if event.api == Api.JOIN_GROUP:
             self._asked.setdefault(event.member, place)
-        elif event.api == Api.LEAVE_GROUP and event.member in self._member_ids:
-            self._facts.cause(("leaving", event.group, self._member_ids[event.member]), place)
+        member_id = self._member_ids.get(event.member)
+        if member_id is not None and event.api == Api.LEAVE_GROUP:
+            self._facts.cause(("leaving", event.group, member_id), place)
+        elif member_id is not None and event.api == Api.SYNC_GROUP:
+            self._facts.cause(("sync asked", event.group, event.generation, member_id), place)
 
     def _in_generation(self, event: GenerationEvent, place: Place) -> None:
         facts, group, member_id = self._facts, event.group, event.member_id
@@ -182,12 +194,30 @@ def certain_order(files: Sequence[Sequence[Scanned]]) -> list[tuple[Place, Place
         _FileReader(facts, number).read(lines)
     if _has_failovers(files):
         facts.barriers.clear()  # one number may stand for two generations
-    return [*facts.edges(), *_around_the_run(files)]
+    return [*facts.edges(), *_looks_at_rest(files), *_around_the_run(files)]
 
 
 def _has_failovers(files: Sequence[Sequence[Scanned]]) -> bool:
     seen = {getattr(event, "incarnation", -1) for lines in files for event in lines}
     return len(seen - {-1}) > 1
+
+
+def _looks_at_rest(files: Sequence[Sequence[Scanned]]) -> Iterator[tuple[Place, Place]]:
+    """Each look ends with a `GroupRested`. A member that runs now and then is in the last look or in an earlier one.
+
+    So its last `MemberRested` comes before the last `GroupRested`, and each one before it likewise.
+    """
+    of_group: dict[str, list[Place]] = {}
+    of_members: dict[tuple[str, str], list[Place]] = {}
+    for number, lines in enumerate(files):
+        for line, event in enumerate(lines):
+            if isinstance(event, GroupRested):
+                of_group.setdefault(event.group, []).append(Place(number, line))
+            elif isinstance(event, MemberRested):
+                of_members.setdefault((event.group, event.member), []).append(Place(number, line))
+    for (group, _), looks in of_members.items():
+        pairs = zip(reversed(looks), reversed(of_group.get(group, [])), strict=False)
+        yield from ((member, of_all) for member, of_all in pairs if member.file != of_all.file)
 
 
 def _around_the_run(files: Sequence[Sequence[Scanned]]) -> Iterator[tuple[Place, Place]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from rebalance_check.impl.runtime.choices import Choices, choosing
 from rebalance_check.impl.runtime.faults import NO_FAULTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
@@ -28,8 +29,10 @@ def compare_with_new(environment: Environment, options: SimulationOptions, setti
     """
     if options.protocol in NOT_COMPARED:
         return
-    founded = _founded_like(environment, options, settings)
-    if settle(founded):
+    with choosing(Choices({})):  # all quiet: what this run drew, or was given, is no concern of the new group
+        founded = _founded_like(environment, options, settings)
+        unsettled = settle(founded)
+    if unsettled:
         return
     for is_new, group in ((True, founded), (False, environment)):
         for read in _states(group, is_new=is_new):
