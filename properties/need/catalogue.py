@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.need import coordinating, giving_up, joining, rebalancing
+from rebalance_check.properties.need import coordinating, generating, giving_up, joining, rebalancing, removing
 
 NeedClaims: Final[tuple[Invariant, ...]] = (
     *rebalancing.CLAIMS,
+    *generating.CLAIMS,
+    *removing.CLAIMS,
     *joining.CLAIMS,
     *giving_up.CLAIMS,
     *coordinating.CLAIMS,

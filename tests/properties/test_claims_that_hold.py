@@ -280,6 +280,11 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          answered("SyncGroup", 1), sent("OffsetCommit", 2, 1)],
         [sent("OffsetCommit", 0)],
     ],
+    "replaced_member_is_answered": [
+        [parked("a", 1), joined("a", 1), removed("a", "replaced")],
+        [parked("a", 1), parked("a", 2), joined("a", 2), removed("b", "replaced"), removed("a", "replaced")],
+        [parked("a", 1), removed("a", "session expired"), removed("a", "replaced")],
+    ],
     "request_ends_once": [
         [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],
         [answered("JoinGroup", 0), MemberStarted(member="m0"), answered("JoinGroup", 0)],

@@ -150,6 +150,16 @@ _HEARTBEAT_ANSWERS: Final = {
     ),
 }
 
+_REPLACEMENT: Final = {
+    "replaced-member-stays-parked": (
+        Edit(
+            "rebalance_check.impl.coordinator.static:replace_static_member",
+            "    fence(shard, group, group.members[old_id])\n",
+            "",
+        ),
+    ),
+}
+
 _COMMIT_ANSWERS: Final = {
     "commit-accepted-while-completing": (
         Edit(
@@ -173,6 +183,7 @@ ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_JOIN_REFUSALS,
     **_SYNC_ANSWERS,
     **_HEARTBEAT_ANSWERS,
+    **_REPLACEMENT,
     **_COMMIT_ANSWERS,
 }
 """By name of the mutant."""

@@ -32,6 +32,16 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "    self._lookup.lost(self._now_ms)\n    self._rejoin_needed = True",
         ),
     ),
+    "initial-delay-ends-with-the-first-join": (
+        Edit(f"{_COORDINATOR}.rebalance:maybe_complete_join", "and not initial and", "and"),
+    ),
+    "waiting-member-expires": (
+        Edit(
+            f"{_COORDINATOR}.heartbeat:on_session_timer",
+            "    if member.has_satisfied_heartbeat:\n        return",
+            "    if False:\n        return",
+        ),
+    ),
     "cooperative-gives-up-what-shrinks": (
         Edit(
             f"{_CONSUMER}.on_join_complete",
