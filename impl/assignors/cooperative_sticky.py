@@ -7,6 +7,7 @@ revokes it and joins again, and the next round gives it to the new owner.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks
 from rebalance_check.impl.assignors.sticky import StickyFamily
@@ -25,7 +26,9 @@ class CooperativeStickyAssignor(StickyFamily):
     """
 
     name = "cooperative-sticky"
-    protocols = frozenset({RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER})
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset(
+        {RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER}
+    )
 
     def __init__(self) -> None:
         self._generation = NO_GENERATION

@@ -6,6 +6,7 @@ The rules and their order are those of ``RangeAssignor``; a test holds the answe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
 from rebalance_check.impl.assignors.racks import racks_matter
@@ -22,7 +23,7 @@ class RangeAssignor:
     """
 
     name = "range"
-    protocols = frozenset({RebalanceProtocol.EAGER})
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """None: nothing is remembered."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, member_order, subscribed_topics
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
@@ -14,7 +15,7 @@ class RoundRobinAssignor:
     """Balanced within one partition when all subscribe to the same topics. Stateless."""
 
     name = "roundrobin"
-    protocols = frozenset({RebalanceProtocol.EAGER})
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """None: nothing is remembered."""

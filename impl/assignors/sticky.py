@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
 from rebalance_check.impl.assignors.racks import Nearness
@@ -45,7 +46,7 @@ class StickyAssignor(StickyFamily):
     """Remembers its own assignment, so stickiness survives that an EAGER member gives up everything to join."""
 
     name = "sticky"
-    protocols = frozenset({RebalanceProtocol.EAGER})
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
 
     def __init__(self) -> None:
         self._previous: tuple[TopicPartition, ...] | None = None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.client.fetching import Fetching
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.metrics import Sensor, commit_values
 from rebalance_check.impl.protocol.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
@@ -55,8 +54,8 @@ _COORDINATOR_GONE: Final = frozenset({Error.COORDINATOR_NOT_AVAILABLE, Error.NOT
 _REBALANCING: Final = frozenset({MemberState.PREPARING_REBALANCE, MemberState.COMPLETING_REBALANCE})
 
 
-class Committing(Coordinator, ABC):
-    """A coordinator that commits offsets (``ConsumerCoordinator.OffsetCommitResponseHandler``)."""
+class Committing(Fetching):
+    """A coordinator that commits offsets, too (``ConsumerCoordinator.OffsetCommitResponseHandler``)."""
 
     commit_sensor: Sensor
     _fenced: GroupError | None = None

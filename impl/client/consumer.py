@@ -7,9 +7,9 @@ from random import Random
 from typing import TypedDict
 
 from rebalance_check.impl.assignors.assignor import Assignor
-from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
+from rebalance_check.impl.client.committing import Commit, CommitOutcome
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.client.fetching import Fetching, OffsetFetch
+from rebalance_check.impl.client.fetching import OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.client.metrics import Sensor
@@ -43,7 +43,7 @@ class GenerationFields(TypedDict):
     member_id: str
 
 
-class ConsumerCoordinator(Subscribing, Committing, Fetching):
+class ConsumerCoordinator(Subscribing):
     """The consumer protocol, EAGER or COOPERATIVE.
 
     ``topics`` is the subscription, by name or by a pattern (`Subscribed`), ``partitions_per_topic`` what the client
@@ -74,11 +74,13 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         self.assignors = {assignor.name: assignor for assignor in assignors}
         self.listener = listener or RebalanceListener()
         self.partitions_per_topic = dict(partitions_per_topic)
+        self.racks = None
         self.rack = rack
         self._refresh_metadata = refresh_metadata
         self._subscribed = Subscribed(topics, partitions_per_topic, exclude_internal_topics=exclude_internal_topics)
         self._owned: tuple[TopicPartition, ...] = ()
         self._positions: dict[TopicPartition, int] = {}
+        self._group_topics = frozenset()
         self._pending_revocation: frozenset[TopicPartition] = frozenset()
         self._auto_commit_ms = auto_commit_ms
         self._next_auto_commit_ms = 0

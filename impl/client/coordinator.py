@@ -20,7 +20,6 @@ from typing import Final
 
 from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.client.heartbeating import Heartbeating
 from rebalance_check.impl.client.resting import Resting
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import MemberLeft
@@ -29,7 +28,7 @@ MOST_ROUNDS: Final = 1_000
 """More often than this no poll goes round its join loop."""
 
 
-class Coordinator(Resting, Heartbeating, ABC):
+class Coordinator(Resting, ABC):
     """One member of one group (``AbstractCoordinator``)."""
 
     _retry_ms = 0

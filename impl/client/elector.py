@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Final, TypedDict
+from typing import ClassVar, Final, TypedDict
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -97,7 +97,7 @@ class LeaderElector(Coordinator):
         """``sr``."""
         return PROTOCOL_TYPE
 
-    by_history = Coordinator.by_history | {"_acts", "_election", "identity"}
+    by_history: ClassVar[frozenset[str]] = Coordinator.by_history | {"_acts", "_election", "identity"}
 
     def offers(self) -> tuple[str, ...]:
         """The one protocol of elections."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -45,7 +44,7 @@ _RETRIABLE: Final = frozenset(
 )
 
 
-class Fetching(Coordinator, ABC):
+class Fetching(Coordinator):
     """A coordinator that fetches offsets (``ConsumerCoordinator.OffsetFetchResponseHandler``)."""
 
     def committed(self, partitions: Iterable[TopicPartition], now_ms: int) -> OffsetFetch:

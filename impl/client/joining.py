@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rebalance_check.impl.client.core import CoordinatorCore, Sent
+from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
+from rebalance_check.impl.client.heartbeating import Heartbeating
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     JoinedMember,
@@ -27,7 +28,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 _COORDINATOR_MOVED: Final = frozenset({Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR})
 
 
-class Joining(CoordinatorCore):
+class Joining(Heartbeating):
     """Sends JoinGroup and SyncGroup and reads their answers; the loop around them is `Coordinator`'s."""
 
     _sent_claims: tuple[str, ...] = ()

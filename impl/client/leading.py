@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
-from rebalance_check.impl.client.coordinator import Coordinator
+from rebalance_check.impl.client.committing import Committing
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
@@ -30,16 +30,16 @@ Snapshot = Mapping[str, int | tuple[frozenset[str], ...]]
 """Of each topic of the group the number of partitions, or the racks of their replicas."""
 
 
-class Leading(Coordinator):
+class Leading(Committing):
     """``ConsumerCoordinator.onLeaderElected`` and what leadership leaves behind."""
 
     protocol: RebalanceProtocol
     assignors: Mapping[str, Assignor]
     partitions_per_topic: Mapping[str, int]
-    racks: Racks | None = None
-    rack: str | None = None
+    racks: Racks | None
+    rack: str | None
     _assigned_from: Snapshot | None = None
-    _group_topics: frozenset[str] = frozenset()
+    _group_topics: frozenset[str]
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
         """Run the selected assignor over the members' subscriptions.

@@ -9,7 +9,7 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.protocol.consumer_protocol import PROTOCOL_TYPE, read_assignment
-from rebalance_check.impl.protocol.resting_state import state_of
+from rebalance_check.impl.protocol.resting_state import slots_of, state_of
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import CoordinatorRested
@@ -56,7 +56,7 @@ OF_THE_SHARD: Final = ("doomed", "pending_writes", "refused", "unanswered", "unr
 
 def remembered(shard: Shard, group: Group) -> list[tuple[str, dict[str, str]]]:
     """The role and all fields of the coordinator, then of each member that it keeps."""
-    under_way = state_of(shard, shard.now_ms, but=set(Shard.__slots__) - set(OF_THE_SHARD))
+    under_way = state_of(shard, shard.now_ms, but=set(slots_of(Shard)) - set(OF_THE_SHARD))
     sizes = sorted(len(_partitions(member)) for member in group.members.values())
     whole = {
         **state_of(group, shard.now_ms, but=BY_HISTORY),

@@ -70,7 +70,7 @@ def _without_zeros(found: re.Match[str]) -> str:
 def _runs_on(value: JsonValue, following: str) -> bool:
     """Whether a number or a literal goes on where Python's decoder stopped; strings, lists and objects end clearly."""
     if is_number(value):
-        return following not in ("", *_SPACE)
+        return following != "" and following not in _SPACE
     return (value is None or isinstance(value, bool)) and (following.isalnum() or following in ("_", "$"))
 
 

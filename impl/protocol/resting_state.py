@@ -54,12 +54,18 @@ def _attributes(subject: object) -> dict[str, Any]:
     """What is stored in an object, in its dictionary, in slots, or as the default of its class."""
     if is_dataclass(subject):
         return {each.name: getattr(subject, each.name) for each in fields(subject)}
-    slots = (name for kind in type(subject).__mro__ for name in getattr(kind, "__slots__", ()))
-    stored = {name: getattr(subject, name) for name in slots if hasattr(subject, name)}
+    stored = {name: getattr(subject, name) for name in slots_of(type(subject)) if hasattr(subject, name)}
     kind = type(subject)
     if kind not in _DEFAULTS:
         _DEFAULTS[kind] = _defaults(kind)
     return {**_DEFAULTS[kind], **stored, **getattr(subject, "__dict__", {})}
+
+
+def slots_of(kind: type) -> Iterator[str]:
+    """The names of what objects of a class store in slots: those it names, and those that a compiled class has."""
+    for each in kind.__mro__:
+        yield from getattr(each, "__slots__", ())
+        yield from getattr(each, "__mypyc_attrs__", ())
 
 
 def _defaults(kind: type) -> dict[str, Any]:
@@ -102,7 +108,12 @@ def _plain(value: object) -> str:
         case bytes():
             return f"{len(value)} bytes"
         case _:
-            return _NUMBERED.sub("a member", str(value)) if _is_simple(value) else type(value).__name__
+            return _NUMBERED.sub("a member", str(value)) if _is_simple(value) else _kind(value)
+
+
+def _kind(value: object) -> str:
+    """What a value is that has no text: all functions are alike, compiled or not."""
+    return "function" if callable(value) else type(value).__name__
 
 
 def _is_simple(value: object) -> bool:

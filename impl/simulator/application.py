@@ -83,21 +83,19 @@ class Application(Protocol):
         ...
 
 
-class MembershipView(Coordinator):
-    """Part of an `Application` that is a `Coordinator` itself."""
+def pending_of(member: Coordinator) -> str:
+    """What a member waits for whose application is a `Coordinator` itself; empty when it is settled."""
+    if member.state is not MemberState.STABLE:
+        return f"is {member.state.value}"
+    if member.coordinator is None:
+        return "looks for its coordinator"
+    return "wants to join again" if member.rejoin_needed_or_pending() else ""
 
-    def pending(self) -> str:
-        """What this member waits for; empty when it is settled."""
-        if self.state is not MemberState.STABLE:
-            return f"is {self.state.value}"
-        if self.coordinator is None:
-            return "looks for its coordinator"
-        return "wants to join again" if self.rejoin_needed_or_pending() else ""
 
-    def standing(self) -> tuple[int, str]:
-        """Generation and member id."""
-        generation = self.generation()
-        return generation.generation_id, generation.member_id
+def standing_of(member: Coordinator) -> tuple[int, str]:
+    """Its generation and member id."""
+    generation = member.generation()
+    return generation.generation_id, generation.member_id
 
 
 def record_start(

@@ -36,7 +36,7 @@ class ChosenNetwork(SimulatedNetwork):
 
     def __init__(self, clock: VirtualClock, random: ChosenStream, plan: FaultPlan, serve: Serve) -> None:
         super().__init__(clock, random, plan, self._served)
-        self._choices, self._real = random.of_run, random.real
+        self._choices, self._stream = random.of_run, random.real
         self._serve = serve
         self._asked = 0
         self._names: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class ChosenNetwork(SimulatedNetwork):
         return int(self._choices.take("network", "way", self._drawn_way_ms, 1))
 
     def _drawn_way_ms(self) -> int:
-        return 1 + int(self._real.random() * self.plan.delay_ms)
+        return 1 + int(self._stream.random() * self.plan.delay_ms)
 
     def happens(self, chance: float) -> bool:
         """Whether a fault strikes; quietly it does not."""
@@ -82,7 +82,7 @@ class ChosenNetwork(SimulatedNetwork):
         scope, quiet = self._choices.scope, chance >= 1
 
         def strikes() -> bool:
-            return chance > 0 and self._real.random() < chance
+            return chance > 0 and self._stream.random() < chance
 
         if scope and asked < len(self._names):
             return bool(self._choices.decide(f"{scope}.{self._names[asked]}", strikes, quiet))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -24,7 +24,7 @@ from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
+from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced
 from rebalance_check.model.vocabulary.ids import partition
@@ -72,7 +72,7 @@ class CommittingListener(RebalanceListener):
         self._commit()
 
 
-class ConsumerApplication(MembershipView, ConsumerCoordinator):
+class ConsumerApplication(ConsumerCoordinator):
     """The coordinator of a consumer, and the loop body of the application around it."""
 
     def __init__(
@@ -109,7 +109,15 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
         record_start(recorder, name, config, self.protocol, self.subscription)
 
-    by_history = MembershipView.by_history | {"_plan", "_has_skipped"}
+    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {"_plan", "_has_skipped"}
+
+    def pending(self) -> str:
+        """What this member waits for; empty when it is settled."""
+        return pending_of(self)
+
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
+        return standing_of(self)
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit, and always while there are no faults."""

@@ -10,13 +10,13 @@ from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderE
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
+from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 
 PORT = 8081
 
 
-class ElectorApplication(MembershipView, LeaderElector):
+class ElectorApplication(LeaderElector):
     """A candidate, and nothing else to do."""
 
     def __init__(
@@ -57,3 +57,11 @@ class ElectorApplication(MembershipView, LeaderElector):
     def holds(self) -> tuple[str, ...]:
         """The role, if it is this member's."""
         return (PRIMARY,) if self.is_primary else ()
+
+    def pending(self) -> str:
+        """What this member waits for; empty when it is settled."""
+        return pending_of(self)
+
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
+        return standing_of(self)

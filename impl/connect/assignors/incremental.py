@@ -119,7 +119,7 @@ def sort_out(previous: frozenset[Item], current: Round, claims: Claims) -> Found
     """Compare what was assigned, what is configured and what is claimed."""
     configured = current.configured
     claimants = Counter(chain.from_iterable(claims.values()))
-    active = claimants.keys()
+    active = frozenset(claimants)
     deleted = previous - configured
     return Found(
         deleted=deleted,

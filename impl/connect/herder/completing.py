@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from rebalance_check.impl.connect.herder.core import BACKOFF_RETRIES
 from rebalance_check.impl.connect.herder.revoking import Revoking
-from rebalance_check.impl.connect.herder.starting import Starting
 from rebalance_check.impl.connect.herder.waits import Steps
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
 
 
-class Completing(Revoking, Starting):
+class Completing(Revoking):
     """Work is started only where the config topic was read exactly as far as the leader had when it assigned."""
 
     def _complete_rebalance(self) -> Steps[bool]:

@@ -38,7 +38,7 @@ class Herder(Serving):
         self.coordinator = make_coordinator(self)
         self.mode = self.coordinator.mode
         self._halted = False
-        self._thread = self._run()
+        self._turns = self._run()
         self._wait: Wait = Wait(lambda: True)
 
     @property
@@ -62,7 +62,7 @@ class Herder(Serving):
         while not self._halted and (self._wait.polls or self._wait.is_over(self.now_ms)):
             polled = self._wait.polls and not self._wait.is_over(self.now_ms)
             try:
-                self._wait = next(self._thread)
+                self._wait = next(self._turns)
             except StopIteration:
                 self._halted = True
             steps += 1

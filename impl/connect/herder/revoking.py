@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalance_check.impl.connect.herder.core import HerderCore
+from rebalance_check.impl.connect.herder.starting import Starting
 from rebalance_check.impl.connect.herder.stopping import POOL_SIZE, StopJob
 from rebalance_check.impl.connect.herder.waits import Steps, Wait
 from rebalance_check.impl.connect.herder.work_events import WorkKey, work_of
@@ -12,7 +12,7 @@ from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode, ConnectorTask
 
 
-class Revoking(HerderCore):
+class Revoking(Starting):
     """Stops work and flushes the status store before the coordinator goes on.
 
     The flush comes last, so that the UNASSIGNED of what is given up precedes what its next owner writes. What is too

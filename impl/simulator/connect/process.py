@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rebalance_check.impl.simulator.connect.application import WorkerApplication
 from rebalance_check.impl.simulator.process import MemberProcess
 
@@ -11,10 +9,8 @@ from rebalance_check.impl.simulator.process import MemberProcess
 class ConnectProcess(MemberProcess):
     """A member process whose herder may wait for other things than replies, and stops in several steps."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self.incarnations = 0
-        self._stopping = False
+    incarnations = 0
+    _stopping = False
 
     @property
     def worker(self) -> WorkerApplication | None:
