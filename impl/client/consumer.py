@@ -246,8 +246,12 @@ class ConsumerCoordinator(Subscribing):
             return self._prepare_until_ms
         due = super().next_poll()
         if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE and not self.closed:
-            return self._next_auto_commit_ms
+            return None if self._commit_waits_for_coordinator() else self._next_auto_commit_ms
         return due
+
+    def _commit_waits_for_coordinator(self) -> bool:
+        """Whether a commit is due that no poll can send before the look-up is answered: polls would go round idly."""
+        return self.coordinator_unknown() and self._next_auto_commit_ms <= self._now_ms
 
     # ------------------------------------------------------------------------------------------------ at rest
 

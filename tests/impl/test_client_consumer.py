@@ -23,12 +23,14 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.protocol.messages import (
-    GroupReply,
+    FindCoordinatorReply,
+    FindCoordinatorRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinedMember,
     JoinGroupReply,
     JoinGroupRequest,
+    MemberReply,
     MemberRequest,
     OffsetCommitReply,
     OffsetCommitRequest,
@@ -106,7 +108,7 @@ class Bench:
         self.sent.clear()
         return request
 
-    def answer(self, reply: GroupReply | None) -> None:
+    def answer(self, reply: MemberReply | None) -> None:
         self.member.receive(self.last, reply, self.now_ms)
         self.sent += self.member.take_requests()
 
@@ -276,6 +278,18 @@ def test_a_commit_before_joining_is_repeated_until_the_rebalance_timeout() -> No
     bench.poll(300)
     assert bench.callbacks() == [("revoked", [T0, T1])]
     assert isinstance(bench.take(), JoinGroupRequest)
+
+
+def test_a_commit_that_is_due_waits_for_the_coordinator_without_polls() -> None:
+    bench = committing(RangeAssignor(), auto_commit_ms=5_000)
+    bench.member.coordinator_disconnected(bench.now_ms)
+    bench.poll(6_000)
+    assert isinstance(bench.take(), FindCoordinatorRequest)
+    assert bench.member.next_poll() is None
+    bench.answer(FindCoordinatorReply(node_id=0, host="localhost", port=9092))
+    assert (bench.member.next_poll() or 0) <= bench.now_ms
+    bench.poll()
+    assert isinstance(bench.take(), OffsetCommitRequest)
 
 
 def test_what_is_not_owned_cannot_be_consumed(eager: Bench) -> None:
