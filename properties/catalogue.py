@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
+from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.features import lacking
 from rebalance_check.properties.invariants import (
     agreement,
@@ -60,6 +61,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *observed.CLAIMS,
     *expectations.CLAIMS,
     *NeedClaims,
+    *ContractClaims,
     *SafeStatusWrites,
     *ConnectWorkers,
     *ConfigStoreClaims,

@@ -14,6 +14,8 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
     AssignmentCompleted,
     AssignmentComputed,
+    CallbackEnded,
+    CallbackStarted,
     CancelledWorkEnded,
     ConfigAppended,
     ConfigCallbackCalled,
@@ -53,6 +55,7 @@ from rebalance_check.model.vocabulary.events import (
     LeaveGroupReplied,
     LogTailLost,
     MemberAdded,
+    MemberClosing,
     MemberCrashed,
     MemberJoined,
     MemberLeft,
@@ -128,6 +131,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
+from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
     HistoryWriter,
@@ -269,6 +273,8 @@ __all__ = [
     "AssignmentIsComplete",
     "AssignmentIsDisjoint",
     "Because",
+    "CallbackEnded",
+    "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
     "CommitIsFenced",
@@ -290,6 +296,7 @@ __all__ = [
     "ConnectionOpened",
     "ConnectorStarted",
     "ConnectorStopped",
+    "ContractClaims",
     "CooperativeKeepsWhatItOwns",
     "CoordinatorAwaited",
     "CoordinatorConfigured",
@@ -360,6 +367,7 @@ __all__ = [
     "LostIsNotCommitted",
     "MalformedHistory",
     "MemberAdded",
+    "MemberClosing",
     "MemberCrashed",
     "MemberIdIsKept",
     "MemberIdIsKnownBeforeMembership",

@@ -18,11 +18,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
+from rebalance_check.impl.client.calling import Calling
 from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.resting import Resting
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import MemberLeft
+from rebalance_check.model.vocabulary.events import (
+    ON_JOIN_COMPLETE,
+    ON_JOIN_PREPARE,
+    ON_LEAVE_PREPARE,
+    MemberClosing,
+    MemberLeft,
+)
 
 MOST_ROUNDS: Final = 1_000
 """More often than this no poll goes round its join loop."""
@@ -154,9 +161,10 @@ class Coordinator(Resting, ABC):
         if not self._needs_join_prepare:
             return True
         self._needs_join_prepare = False
-        with self.monitor.released():
-            prepared = self.on_join_prepare(self._generation.generation_id, self._generation.member_id)
-        self._needs_join_prepare = not prepared
+        of = self._generation
+        with Calling(self.recorder, self.member, ON_JOIN_PREPARE, of) as call, self.monitor.released():
+            prepared = call.finished = self.on_join_prepare(of.generation_id, of.member_id)
+        self._needs_join_prepare = self._needs_join_prepare or not prepared
         return prepared
 
     def _finish(self, attempt: JoinAttempt) -> None:
@@ -167,12 +175,15 @@ class Coordinator(Resting, ABC):
             self._join = None
             self._reset(keep_member=False, reason="")
         else:
-            generation, assignment = self._generation, attempt.assignment
-            name = generation.protocol or ""
-            with self.monitor.released():
-                self.on_join_complete(generation.generation_id, generation.member_id, name, assignment)
+            of, assignment = self._completes(), attempt.assignment
+            with Calling(self.recorder, self.member, ON_JOIN_COMPLETE, of, assignment), self.monitor.released():
+                self.on_join_complete(of.generation_id, of.member_id, of.protocol or "", assignment)
             self._join = None
             self._needs_join_prepare = True
+
+    def _completes(self) -> Generation:
+        """The generation that the finished attempt led to, which `on_join_complete` is called with."""
+        return self._generation
 
     def _is_overtaken(self) -> bool:
         """Whether the membership that the finished attempt led to is over already."""
@@ -192,8 +203,12 @@ class Coordinator(Resting, ABC):
     def maybe_leave_group(self, reason: str, now_ms: int) -> None:
         """Leave without closing: `on_leave_prepare`, LeaveGroup where there is something to leave, full reset."""
         self._now_ms = now_ms
-        self.on_leave_prepare()
+        self._prepare_to_leave()
         self._leave(reason, emits_loss=True)
+
+    def _prepare_to_leave(self) -> None:
+        with Calling(self.recorder, self.member, ON_LEAVE_PREPARE, self._generation):
+            self.on_leave_prepare()
 
     def close(self, now_ms: int) -> bool:
         """End the membership: last work, `on_leave_prepare`, LeaveGroup, reset. True when done, else call it again.
@@ -204,9 +219,12 @@ class Coordinator(Resting, ABC):
         self._now_ms = now_ms
         if self._closed:
             return True
+        if not self._closing:
+            self._closing = True
+            self.recorder.emit(MemberClosing(member=self.member))
         if not self.on_close():
             return False
-        self.on_leave_prepare()
+        self._prepare_to_leave()
         if self.config.leave_on_close:
             self._leave("the member is being closed", emits_loss=False)
         else:

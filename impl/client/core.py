@@ -69,6 +69,7 @@ class CoordinatorCore:
         self._rejoin_reason: str | None = None
         self._needs_join_prepare = True
         self._join: JoinAttempt | None = None
+        self._closing = False
         self._closed = False
         self._timers = HeartbeatTimers(config, random)
         self._lookup = CoordinatorLookup(config, random)

@@ -35,6 +35,7 @@ def request_sent(member: str, correlation_id: int, request: GroupRequest, *, cla
             request=correlation_id,
             metadata=metadata_digest(request.protocols),
             owned=claims_in(request.protocols[0].metadata) if request.protocols else (),
+            protocols=tuple(protocol.name for protocol in request.protocols),
         )
     generation = getattr(request, "generation_id", NO_GENERATION)
     return RequestSent(member=member, api=api_of(request), request=correlation_id, generation=generation)

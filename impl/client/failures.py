@@ -22,6 +22,10 @@ class GroupError(RebalanceCheckError):
         self.error = error
 
 
+class NotFinished(Exception):  # noqa: N818 - no error
+    """A callback has not done what it was called for: call it again with the same arguments at the next poll."""
+
+
 class Retry(Enum):
     """What a failed attempt to join is followed by."""
 

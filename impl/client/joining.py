@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rebalance_check.impl.client.calling import Calling
 from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
@@ -22,7 +23,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import MemberJoined
+from rebalance_check.model.vocabulary.events import PERFORM_ASSIGNMENT, MemberJoined
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 _COORDINATOR_MOVED: Final = frozenset({Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR})
@@ -147,6 +148,9 @@ class Joining(Heartbeating):
         except Exception as problem:  # whatever the assignor raises reaches the application through the join loop
             self._fail_join(Retry.NEVER, problem)
             return
+        if self.coordinator_unknown():  # it was given up while the answer waited for the application
+            self._fail_join(Retry.AFTER_BACKOFF)
+            return
         generation = self._generation
         self._send(
             SyncGroupRequest(
@@ -170,7 +174,8 @@ class Joining(Heartbeating):
         if reply.skip_assignment:
             self.on_assignment_skipped(reply.members)
             return ()
-        assigned = self.perform_assignment(reply.leader, reply.protocol_name or "", reply.members)
+        with Calling(self.recorder, self.member, PERFORM_ASSIGNMENT, self._generation):
+            assigned = self.perform_assignment(reply.leader, reply.protocol_name or "", reply.members)
         return tuple(SyncAssignment(member_id, data) for member_id, data in assigned.items())
 
     def _sync_answered(self, sent: Sent, reply: GroupReply | None) -> None:

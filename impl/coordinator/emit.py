@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, TypedDict
-from zlib import crc32
 
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord
-from rebalance_check.impl.protocol.digest import metadata_digest
+from rebalance_check.impl.protocol.digest import assignment_digest, metadata_digest
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
@@ -223,11 +222,6 @@ def _sender(ticket: Ticket, incarnation: int, generation: int) -> RequestFields:
         "instance_id": getattr(who, "group_instance_id", None) or "",
         "request_generation": getattr(request, "generation_id", NO_GENERATION),
     }
-
-
-def assignment_digest(assignment: bytes) -> str:
-    """A checksum that stands for an assignment in events; empty for none."""
-    return f"{crc32(assignment):08x}" if assignment else ""
 
 
 def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -> events.RequestParked:

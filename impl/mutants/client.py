@@ -230,21 +230,29 @@ CLIENT_MUTANTS: Final = [
         "no_double_ownership",
         _search(SimulatedProtocol.ELECTION, "", 0, 10),
     ),
-    _scripted(
+    _fuzzed(
         "strategy-preference-order-ignored",
         "assignors are offered in alphabetical order",
+        "offers_its_assignors",
+        _search(SimulatedProtocol.EAGER, "mixed-members", 0, 20),
     ),
-    _scripted(
+    _fuzzed(
         "heartbeat-thread-clears-generation-before-completion",
         "an assignment is applied though the heartbeat thread has left the group meanwhile",
+        "completes_as_a_member",
+        _search(SimulatedProtocol.EAGER, "slow-application,delay", 230, 240),
     ),
-    _scripted(
+    _fuzzed(
         "join-future-not-cleared-after-reset",
         "a join that was overtaken by a reset is looked at again and again",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "slow-application,delay", 230, 240),
     ),
-    _scripted(
+    _fuzzed(
         "rejoin-flag-cleared-at-join-not-sync",
         "when SyncGroup fails the member takes itself for joined",
+        "refused_join_joins_again",
+        _search(SimulatedProtocol.EAGER, "refusal", 0, 40),
     ),
     _fuzzed(
         "all-heartbeat-errors-mark-coordinator-dead",
@@ -252,9 +260,11 @@ CLIENT_MUTANTS: Final = [
         "coordinator_loss_has_a_cause",
         _EAGER,
     ),
-    _scripted(
+    _fuzzed(
         "cooperative-unsubscribe-skips-leave",
         "a COOPERATIVE member that unsubscribes sends no LeaveGroup",
+        "who_leaves_says_so",
+        _search(SimulatedProtocol.COOPERATIVE, "subscription", 0, 20),
     ),
     _scripted(
         "fetch-continues-while-commit-before-revoke",

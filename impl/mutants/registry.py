@@ -13,6 +13,7 @@ from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
 from rebalance_check.impl.mutants.configs import CONFIG_MUTANTS
 from rebalance_check.impl.mutants.connect import CONNECT_MUTANTS
 from rebalance_check.impl.mutants.connect_assignors import CONNECT_ASSIGNOR_MUTANTS
+from rebalance_check.impl.mutants.contract import CONTRACT_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
@@ -42,6 +43,7 @@ _KNOWN: Final = _by_name(
         *CLIENT_MUTANTS,
         *CLIENT_CLAIM_MUTANTS,
         *NEED_MUTANTS,
+        *CONTRACT_MUTANTS,
         *REST_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,

@@ -14,3 +14,8 @@ def metadata_digest(protocols: Iterable[JoinProtocol]) -> str:
     for protocol in protocols:
         digest = crc32(protocol.metadata, crc32(protocol.name.encode() + b"\0", digest))
     return f"{digest:08x}"
+
+
+def assignment_digest(assignment: bytes) -> str:
+    """A checksum that stands for an assignment in events; empty for none."""
+    return f"{crc32(assignment):08x}" if assignment else ""

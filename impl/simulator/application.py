@@ -99,16 +99,30 @@ def standing_of(member: Coordinator) -> tuple[int, str]:
 
 
 def record_start(
-    recorder: Recorder, member: str, config: ClientConfig, protocol: str, topics: tuple[str, ...] = ()
+    recorder: Recorder,
+    member: str,
+    config: ClientConfig,
+    protocol: str,
+    *,
+    offered: tuple[str, ...],
+    topics: tuple[str, ...] = (),
 ) -> None:
-    """Record that the process ``member`` runs from now on, with what it is configured to and the topics it wants."""
+    """Record that the process ``member`` runs from now on, with what it is configured to and the topics it wants.
+
+    ``offered`` are the names of its assignors, or of its protocols, most preferred first.
+    """
     recorder.emit(
         MemberStarted(
             member=member,
             protocol=protocol,
             group_instance_id=config.group_instance_id or "",
+            assignors=offered,
             topics=topics,
             rebalance_timeout_ms=config.rebalance_timeout_ms,
             session_timeout_ms=config.session_timeout_ms,
+            heartbeat_interval_ms=config.heartbeat_interval_ms,
+            retry_backoff_ms=config.retry_backoff_ms,
+            retry_backoff_max_ms=config.retry_backoff_max_ms,
+            leaves_on_close=config.leave_on_close,
         )
     )

@@ -107,7 +107,7 @@ class ConsumerApplication(ConsumerCoordinator):
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
         self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
-        record_start(recorder, name, config, self.protocol, self.subscription)
+        record_start(recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription)
 
     by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {"_plan", "_has_skipped"}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
+from rebalance_check.impl.client.elector import PRIMARY, PROTOCOL_NAME, ElectionFailed, LeaderElector
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
@@ -34,7 +34,10 @@ class ElectorApplication(LeaderElector):
         super().__init__(config, recorder, member=name, identity=identity, random=jitter)
         self._random = random
         self._plan = plan
-        record_start(recorder, name, config, "eager")
+        self._waits_until_ms = 0
+        record_start(recorder, name, config, "eager", offered=(PROTOCOL_NAME,))
+
+    by_history = LeaderElector.by_history | {"_waits_until_ms"}
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""
@@ -42,13 +45,22 @@ class ElectorApplication(LeaderElector):
             super().poll(now_ms)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """As the base class, if nothing unexpected happens before.
+        """As the base class, if nothing unexpected happens before. After an election that failed it polls more slowly.
 
         Raises: `WokenUp` as often as the fault plan says.
         """
         if (chance := self._plan().wake_up) and self._random.random() < chance:
             raise WokenUp
-        super().on_join_complete(generation_id, member_id, protocol, assignment)
+        try:
+            super().on_join_complete(generation_id, member_id, protocol, assignment)
+        except ElectionFailed:
+            self._waits_until_ms = self._now_ms + self.config.retry_backoff_ms
+            raise
+
+    def next_poll(self) -> int | None:
+        """As the base class, but not before the back-off that follows an election that failed."""
+        due = super().next_poll()
+        return None if due is None else max(due, self._waits_until_ms)
 
     def work(self, now_ms: int) -> None:
         """A primary has nothing to wait for."""

@@ -18,6 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
+from rebalance_check.model.vocabulary.callback_events import FINISHED as FINISHED
+from rebalance_check.model.vocabulary.callback_events import ON_JOIN_COMPLETE as ON_JOIN_COMPLETE
+from rebalance_check.model.vocabulary.callback_events import ON_JOIN_PREPARE as ON_JOIN_PREPARE
+from rebalance_check.model.vocabulary.callback_events import ON_LEAVE_PREPARE as ON_LEAVE_PREPARE
+from rebalance_check.model.vocabulary.callback_events import PERFORM_ASSIGNMENT as PERFORM_ASSIGNMENT
+from rebalance_check.model.vocabulary.callback_events import RAISED as RAISED
+from rebalance_check.model.vocabulary.callback_events import UNFINISHED as UNFINISHED
+from rebalance_check.model.vocabulary.callback_events import CallbackEnded as CallbackEnded
+from rebalance_check.model.vocabulary.callback_events import CallbackStarted as CallbackStarted
+from rebalance_check.model.vocabulary.callback_events import MemberClosing as MemberClosing
 from rebalance_check.model.vocabulary.config_events import ConfigAppended as ConfigAppended
 from rebalance_check.model.vocabulary.config_events import ConfigCallbackCalled as ConfigCallbackCalled
 from rebalance_check.model.vocabulary.config_events import ConfigCompacted as ConfigCompacted
@@ -69,6 +79,8 @@ from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as
 from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
 from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
 from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.vocabulary.request_events import RequestAnswered as RequestAnswered
+from rebalance_check.model.vocabulary.request_events import RequestSent as RequestSent
 from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as CoordinatorRested
 from rebalance_check.model.vocabulary.rest_events import GroupRested as GroupRested
 from rebalance_check.model.vocabulary.rest_events import MemberRested as MemberRested
@@ -295,44 +307,6 @@ class LogTailLost(Event):
     records: int
 
 
-# ------------------------------------------------------------------------------------------------ requests
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestSent(Event):
-    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent.
-
-    A JoinGroup has a checksum of its protocols and what the member sends for each (``metadata``, "" where the subject
-    cannot see it), and the partitions that its first one claims (``owned``).
-    """
-
-    member: str
-    api: str
-    request: int
-    generation: int = -1
-    metadata: str = ""
-    owned: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestAnswered(Event):
-    """The member got a reply, or gave the request up (``error=None``: the outcome stays unknown).
-
-    ``leader`` is a member, ``members`` the subscriptions in the leader's reply as (member, owned partitions), and
-    ``assignment`` the partitions of a SyncGroup reply; each is empty where the reply carries none.
-    """
-
-    member: str
-    api: str
-    request: int
-    error: str | None
-    generation: int = -1
-    leader: str = ""
-    protocol: str = ""
-    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    assignment: tuple[str, ...] = ()
-
-
 # ------------------------------------------------------------------------------------------------ members
 
 
@@ -343,7 +317,9 @@ class MemberStarted(MemberEvent):
     ``protocol`` is eager or cooperative, ``client`` its client library, ``release`` the version of that library and
     ``assignors`` its list, most preferred first; each is empty where the subject cannot see it. ``group_instance_id``
     is that of a static member (KIP-345), empty for a dynamic one. ``topics`` are those that it subscribes to (empty:
-    unknown), the timeouts in ms those of its JoinGroup (0: unknown).
+    unknown), the timeouts in ms those of its JoinGroup. ``heartbeat_interval_ms``, ``retry_backoff_ms`` and
+    ``retry_backoff_max_ms`` are Kafka's settings of these names; each time is 0 where it is unknown.
+    ``leaves_on_close`` is false for a member that keeps quiet when it closes (``internal.leave.group.on.close``).
     """
 
     protocol: str = ""
@@ -354,6 +330,10 @@ class MemberStarted(MemberEvent):
     topics: tuple[str, ...] = ()
     rebalance_timeout_ms: int = 0
     session_timeout_ms: int = 0
+    heartbeat_interval_ms: int = 0
+    retry_backoff_ms: int = 0
+    retry_backoff_max_ms: int = 0
+    leaves_on_close: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -474,6 +454,7 @@ AnyEvent: TypeAlias = (
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
     | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RebalanceEnforced
+    | CallbackStarted | CallbackEnded | MemberClosing
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead

@@ -128,7 +128,8 @@ REQUESTS: Final = Section(
     "`request` numbers those of one member.",
     (
         e.RequestSent(
-            group=_G, source="m0", seq=1, time_ms=4, member="m0", api="JoinGroup", request=0, metadata="5f1d9c2a"
+            group=_G, source="m0", seq=1, time_ms=4, member="m0", api="JoinGroup", request=0, metadata="5f1d9c2a",
+            protocols=("range",),
         ),
         e.RequestAnswered(
             group=_G, source="m0", seq=2, time_ms=3006, member="m0", api="JoinGroup", request=0, error="NONE",
@@ -158,6 +159,12 @@ MEMBERS: Final = Section(
         e.ConnectionBroken(group=_G, source="m0", seq=14, time_ms=21_500, member="m0"),
         e.ApplicationBusy(group=_G, source="m0", seq=15, time_ms=22_000, member="m0", polled_ms=21_800, busy_ms=30_000),
         e.RebalanceEnforced(group=_G, source="m0", seq=16, time_ms=53_000, member="m0"),
+        e.CallbackStarted(
+            group=_G, source="m0", seq=17, time_ms=53_001, member="m0", callback="onJoinPrepare", generation=1,
+            member_id=_IDS[0], protocol="range",
+        ),
+        e.CallbackEnded(group=_G, source="m0", seq=18, time_ms=53_002, member="m0", callback="onJoinPrepare"),
+        e.MemberClosing(group=_G, source="m0", seq=19, time_ms=58_000, member="m0"),
         e.MemberJoined(
             group=_G, source="m0", seq=3, time_ms=3006, member="m0", generation=1, member_id=_IDS[0], leader=True,
             protocol="range",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from rebalance_check.impl.client.failures import JoinAttempt
+from rebalance_check.impl.client.failures import JoinAttempt, NotFinished
 from rebalance_check.impl.client.generation import Generation
 from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
 from rebalance_check.impl.connect.worker.leading import LeaderState
@@ -37,7 +37,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 T = TypeVar("T", str, ConnectorTask)
 
 
-class _StillStoppingError(Exception):
+class _StillStopping(NotFinished):
     """The listener has not finished a revocation: the same bytes are delivered again at the next poll."""
 
 
@@ -68,7 +68,7 @@ class WorkerCoordinator(WorkerMembership):
             return
         try:
             self._is_inside_join = not self.ensure_active_group(now_ms)
-        except _StillStoppingError:
+        except _StillStopping:
             self._is_inside_join = True
         if not self._is_inside_join:
             self.poll_heartbeat(now_ms)
@@ -144,14 +144,14 @@ class WorkerCoordinator(WorkerMembership):
         Raises: `MalformedBytes` for bytes that cannot be read, among them none at all, and whatever the listener
         raises; the same bytes then come again.
         """
-        of = Generation(generation_id, member_id, protocol) if self._completing is None else self._completing
+        of = Generation(generation_id, member_id, protocol)
         self._completing = None
         assigned = read_connect_assignment(assignment)
         before, self._mode = self._mode, ConnectMode.of_protocol(of.protocol or "")
         self._rejoin_requested = False
         if not self._gave_up(assigned, before):
             self._completing, self._mode = of, before
-            raise _StillStoppingError
+            raise _StillStopping
         self._assignment = self._claim_after(assigned)
         self._completed = of
         self._report.received(assigned, self._mode, of)
@@ -265,8 +265,12 @@ class WorkerCoordinator(WorkerMembership):
     def _finish(self, attempt: JoinAttempt) -> None:
         """As the base class; Java prepares the next join before it notices that the finished one was overtaken."""
         if attempt.failure is None and self._is_overtaken() and not self._prepared():
-            raise _StillStoppingError
+            raise _StillStopping
         super()._finish(attempt)
+
+    def _completes(self) -> Generation:
+        """That of the completion that has begun, if one has."""
+        return super()._completes() if self._completing is None else self._completing
 
     def _is_overtaken(self) -> bool:
         """A completion that has begun is finished, as in Java, whatever became of the membership since."""

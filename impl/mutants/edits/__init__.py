@@ -11,6 +11,7 @@ from rebalance_check.impl.mutants.edits.configs import CONFIG_EDITS
 from rebalance_check.impl.mutants.edits.connect import CONNECT_EDITS
 from rebalance_check.impl.mutants.edits.connect_assignors import CONNECT_ASSIGNOR_EDITS
 from rebalance_check.impl.mutants.edits.consumer import CONSUMER_EDITS
+from rebalance_check.impl.mutants.edits.contract import CONTRACT_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
 from rebalance_check.impl.mutants.edits.need import NEED_EDITS
@@ -23,6 +24,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **CLIENT_EDITS,
     **CONSUMER_EDITS,
     **NEED_EDITS,
+    **CONTRACT_EDITS,
     **REST_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,

@@ -100,7 +100,8 @@ class WorkerApplication:
 
     def _record_start(self, start: ProcessStart, recorder: Recorder) -> None:
         config = start.worker_config()
-        record_start(recorder, start.name, config, "eager" if start.mode is ConnectMode.EAGER else "cooperative")
+        protocol = "eager" if start.mode is ConnectMode.EAGER else "cooperative"
+        record_start(recorder, start.name, config, protocol, offered=tuple(one.protocol for one in start.mode.offered))
         recorder.emit(
             WorkerConfigured(
                 member=start.name,

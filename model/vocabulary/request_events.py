@@ -1,0 +1,44 @@
+"""What a member sends to its coordinator, and what becomes of it (part of `model.vocabulary.events`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.model.vocabulary.event_base import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSent(Event):
+    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent.
+
+    A JoinGroup has the names of its ``protocols``, most preferred first, a checksum of them and what the member sends
+    for each (``metadata``, "" where the subject cannot see it), and the partitions that its first one claims
+    (``owned``).
+    """
+
+    member: str
+    api: str
+    request: int
+    generation: int = -1
+    metadata: str = ""
+    owned: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestAnswered(Event):
+    """The member got a reply, or gave the request up (``error=None``: the outcome stays unknown).
+
+    ``leader`` is a member, ``members`` the subscriptions in the leader's reply as (member, owned partitions), and
+    ``assignment`` the partitions of a SyncGroup reply; each is empty where the reply carries none.
+    """
+
+    member: str
+    api: str
+    request: int
+    error: str | None
+    generation: int = -1
+    leader: str = ""
+    protocol: str = ""
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    assignment: tuple[str, ...] = ()

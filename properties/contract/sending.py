@@ -1,0 +1,299 @@
+"""What a member sends at all: what it offers, to whom, who says that it leaves, and nothing after the end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    CoordinatorFound,
+    CoordinatorLost,
+    Event,
+    MemberClosing,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    RequestSent,
+)
+from rebalance_check.properties.contract.standing import FAMILY, Standing, Standings
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
+from rebalance_check.properties.verdict import STEP, Violation
+
+
+class OffersItsAssignorsViolated(Violation):
+    """A JoinGroup listed other protocols than its member is configured with, or in another order."""
+
+
+class WhoLeavesSaysSoViolated(Violation):
+    """A member left its group without LeaveGroup, or one sent it that is to come back under its name."""
+
+
+class NothingIsSentAfterTheEndViolated(Violation):
+    """A process that was closed, or had ended, sent a request."""
+
+
+class OneCoordinatorAtATimeViolated(Violation):
+    """A member sent a request and knew no coordinator, or looked for one and knew one."""
+
+
+class _SendFold(Fold):
+    """Looks at requests, and at where their members stand."""
+
+    standings: Standings
+
+    def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler] | None = None) -> None:
+        super().__init__(invariant, {RequestSent: self.on_sent, **(handlers or {})})
+
+    def share(self, memories: Memories) -> None:
+        """All claims look at the same standings."""
+        self.standings = Standings.among(memories)
+        self.memories = (self.standings,)
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A request leaves the member."""
+
+
+class _Offers(_SendFold):
+    needs = ((MemberStarted,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant)
+        self.compared = 0
+
+    def on_sent(self, event: RequestSent) -> None:
+        """Those of its configuration, most preferred first."""
+        started = self.standings.at(event.member).started
+        if event.api != Api.JOIN_GROUP or started is None or not started.assignors or not event.protocols:
+            return
+        self.compared = (self.compared or 0) + 1
+        if event.protocols != started.assignors:
+            self.contradiction(
+                f"{event.member} offers {', '.join(event.protocols)}",
+                (f"{event.member} is configured with {', '.join(started.assignors)}, most preferred first, at {STEP};",
+                 started),
+                (f"its JoinGroup lists {', '.join(event.protocols)} at {STEP}: contradiction.", event),
+            )  # fmt: skip
+
+
+class _AfterTheEnd(_SendFold):
+    def on_sent(self, event: RequestSent) -> None:
+        """The process runs."""
+        ended = self.standings.at(event.member).ended
+        if ended is not None:
+            self.contradiction(
+                f"{event.member} sends {event.api} after its end",
+                (f"{event.member} ended at {STEP};", ended),
+                (f"it sends {event.api} at {STEP}: contradiction.", event),
+            )
+
+
+class _OneCoordinator(_SendFold):
+    """Per member: the coordinator that it knows, and the last loss of one."""
+
+    bookkeeping = frozenset({CoordinatorLost, MemberStarted, MemberCrashed, MemberLeft})
+    needs = ((CoordinatorFound, CoordinatorLost),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            CoordinatorFound: self.on_found,
+            CoordinatorLost: self.on_lost,
+            MemberStarted: self.on_process,
+            MemberCrashed: self.on_process,
+            MemberLeft: self.on_process,
+        }
+        super().__init__(invariant, handlers)
+        self._known: dict[str, CoordinatorFound] = {}
+        self._lost: dict[str, CoordinatorLost] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process knows none."""
+        self._known.pop(event.member, None)
+        self._lost.pop(event.member, None)
+
+    def on_found(self, event: CoordinatorFound) -> None:
+        """It knew none before."""
+        known = self._known.get(event.member)
+        if known is not None:
+            self.contradiction(
+                f"{event.member} finds a coordinator and knows one",
+                (f"{event.member} found node {known.node} at {STEP}, and has not given it up;", known),
+                (f"it finds node {event.node} at {STEP}: contradiction.", event),
+            )
+        self._known[event.member] = event
+        self._lost.pop(event.member, None)
+
+    def on_lost(self, event: CoordinatorLost) -> None:
+        """It knows none from here on."""
+        self._known.pop(event.member, None)
+        self._lost[event.member] = event
+
+    def on_sent(self, event: RequestSent) -> None:
+        """It knows whom it sends to."""
+        lost = self._lost.get(event.member)
+        if lost is not None:
+            self.contradiction(
+                f"{event.member} sends {event.api} and knows no coordinator",
+                (f"{event.member} gave its coordinator up at {STEP};", lost),
+                (f"it sends {event.api} at {STEP}, and found none before: contradiction.", event),
+            )
+
+
+class _Leaves(_SendFold):
+    """Per member: whether it knows its coordinator, and whether it closes."""
+
+    bookkeeping = frozenset({CoordinatorFound, CoordinatorLost, MemberClosing, MemberStarted})
+    needs = ((MemberStarted,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            CoordinatorFound: self.on_found,
+            CoordinatorLost: self.on_lost_coordinator,
+            MemberStarted: self.on_process,
+            MemberClosing: self.on_closing,
+            MembershipLost: self.on_lost,
+            MemberLeft: self.on_left,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._known: set[str] = set()
+        self._closing: dict[str, MemberClosing] = {}
+
+    def on_process(self, event: MemberStarted) -> None:
+        """Another process knows none."""
+        self._known.discard(event.member)
+        self._closing.pop(event.member, None)
+
+    def on_found(self, event: CoordinatorFound) -> None:
+        """From here on it can say so."""
+        self._known.add(event.member)
+
+    def on_lost_coordinator(self, event: CoordinatorLost) -> None:
+        """From here on it cannot."""
+        self._known.discard(event.member)
+
+    def on_closing(self, event: MemberClosing) -> None:
+        """What it sends from here on is for its end."""
+        self._closing[event.member] = event
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A static member never leaves, and one that is to keep quiet does not when it closes."""
+        one = self.standings.at(event.member)
+        if event.api != Api.LEAVE_GROUP or one.started is None:
+            return
+        self.compared = (self.compared or 0) + 1
+        why = "is a static member" if one.started.group_instance_id else ""
+        if not one.started.leaves_on_close and event.member in self._closing:
+            why = why or "is to keep quiet when it closes"
+        if why:
+            self.contradiction(
+                f"{event.member} {why}, and sends LeaveGroup",
+                (f"{event.member} {why}, as its start at {STEP} says;", one.started),
+                (f"it sends LeaveGroup at {STEP}: contradiction.", event),
+            )
+
+    def on_lost(self, event: MembershipLost) -> None:
+        """It left by itself, where no error says otherwise."""
+        if not event.reason.isupper():
+            one = self.standings.at(event.member)
+            self._look(one, event, is_in_group=one.over is event and one.joined is not None)
+
+    def on_left(self, event: MemberLeft) -> None:
+        """It closes as a member."""
+        one = self.standings.at(event.member)
+        if event.member in self._closing and one.started is not None and one.started.leaves_on_close:
+            self._look(one, event, is_in_group=one.over is None and one.joined is not None)
+
+    def _look(self, one: Standing, event: MemberEvent, *, is_in_group: bool) -> None:
+        if one.started is None or one.started.group_instance_id or event.member not in self._known:
+            return
+        self.compared = (self.compared or 0) + 1
+        if is_in_group:
+            self.contradiction(
+                f"{event.member} leaves its group and does not say so",
+                (f"{event.member} belongs to a generation since {STEP}, and knows its coordinator;", one.joined),
+                (f"it left at {STEP}, and sent no LeaveGroup: contradiction.", event),
+            )
+
+
+_REQUESTS: Final = "the history holds what members send (RequestSent)"
+
+OffersItsAssignors: Final = Invariant(
+    name="offers_its_assignors",
+    family=FAMILY,
+    claim="a JoinGroup lists the protocols that its member is configured with, most preferred first",
+    source="KIP-795; ConsumerCoordinator.metadata (partition.assignment.strategy)",
+    premises=(_REQUESTS, "what members are configured with is recorded (MemberStarted.assignors)"),
+    exempted_by=(MemberStarted,),
+    violation=OffersItsAssignorsViolated,
+    fold=_Offers,
+)
+"""A JoinGroup lists the protocols that its member is configured with, most preferred first.
+
+The smallest history that breaks it::
+
+    MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
+    RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))
+"""
+
+WhoLeavesSaysSo: Final = Invariant(
+    name="who_leaves_says_so",
+    family=FAMILY,
+    claim="a dynamic member that leaves its group (it closes, unsubscribes, or its application does not poll) sends "
+    "LeaveGroup, if it knows its coordinator; a static member never does, nor one that closes and is to keep quiet",
+    source="AbstractCoordinator.maybeLeaveGroup; KIP-345; internal.leave.group.on.close",
+    premises=(_REQUESTS, "settings of members are recorded (MemberStarted), and what they know (CoordinatorFound)"),
+    exempted_by=(CoordinatorLost, MemberStarted, MembershipLost, RequestSent),
+    violation=WhoLeavesSaysSoViolated,
+    fold=_Leaves,
+)
+"""A dynamic member that leaves its group says so.
+
+The smallest history that breaks it::
+
+    MemberStarted(member="m0")
+    CoordinatorFound(member="m0", node=1)
+    MemberJoined(member="m0", generation=1, member_id="a")
+    MembershipLost(member="m0", generation=1, member_id="a", reason="poll timeout expired")
+"""
+
+NothingIsSentAfterTheEnd: Final = Invariant(
+    name="nothing_is_sent_after_the_end",
+    family=FAMILY,
+    claim="a member sends nothing after close() returned, or its process ended",
+    source="AbstractCoordinator.close",
+    premises=(_REQUESTS,),
+    exempted_by=(MemberStarted,),
+    violation=NothingIsSentAfterTheEndViolated,
+    fold=_AfterTheEnd,
+)
+"""A member sends nothing after its end.
+
+The smallest history that breaks it::
+
+    MemberLeft(member="m0")
+    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
+"""
+
+OneCoordinatorAtATime: Final = Invariant(
+    name="one_coordinator_at_a_time",
+    family=FAMILY,
+    claim="a member finds a coordinator only when it knows none, and sends nothing from when it gave one up until it "
+    "found the next",
+    source="AbstractCoordinator.ensureCoordinatorReady, markCoordinatorUnknown, coordinatorUnknown",
+    premises=(_REQUESTS,),
+    exempted_by=(CoordinatorFound, CoordinatorLost, MemberStarted),
+    violation=OneCoordinatorAtATimeViolated,
+    fold=_OneCoordinator,
+)
+"""A member knows one coordinator at a time, and sends nothing while it knows none.
+
+The smallest history that breaks it::
+
+    CoordinatorLost(member="m0")
+    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
+"""
+
+CLAIMS: Final = (OffersItsAssignors, WhoLeavesSaysSo, NothingIsSentAfterTheEnd, OneCoordinatorAtATime)
+"""In the order in which reports name them."""
