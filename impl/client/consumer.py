@@ -302,11 +302,12 @@ class ConsumerCoordinator(Subscribing):
 
     def _revoke(self, partitions: tuple[TopicPartition, ...]) -> None:
         """Call the listener while the partitions are still owned, then release them, whatever it raised."""
+        read = tuple((tp.name, self._positions[tp]) for tp in partitions if tp in self._positions)
         try:
             self.listener.on_partitions_revoked(partitions)
         finally:
             self._let_go(partitions)
-            self.recorder.emit(PartitionsRevoked(**self._about(), partitions=_names(partitions)))
+            self.recorder.emit(PartitionsRevoked(**self._about(), partitions=_names(partitions), positions=read))
 
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:

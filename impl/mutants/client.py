@@ -23,11 +23,6 @@ def _fuzzed(name: str, what: str, caught_by: str, find: FuzzSearch) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=name)
 
 
-def _scripted(name: str, what: str) -> Mutant:
-    test = PytestCase(test="tests/impl/test_client_mutants.py")
-    return Mutant(name=name, what=what, caught_by="scenarios", where="impl", find=test, catalogue_id=name)
-
-
 CLIENT_MUTANTS: Final = [
     Mutant(
         name="config-mismatch-ignored",
@@ -105,9 +100,9 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="stale-response-resets-generation",
         what="an error that belongs to an older generation resets the present one",
-        caught_by="scenarios",
+        caught_by="accepted_join_is_applied",
         where="impl",
-        find=PytestCase(test="tests/impl/test_client_error_tables.py", case="an_error_of_an_older_generation"),
+        find=_search(SimulatedProtocol.EAGER, "pause,slow-application,delay,reorder,disconnect", 30, 40),
         catalogue_id="stale-response-resets-current-generation",
     ),
     _fuzzed(
@@ -266,13 +261,17 @@ CLIENT_MUTANTS: Final = [
         "who_leaves_says_so",
         _search(SimulatedProtocol.COOPERATIVE, "subscription", 0, 20),
     ),
-    _scripted(
+    _fuzzed(
         "fetch-continues-while-commit-before-revoke",
         "records are delivered while the commit that precedes a revocation is under way",
+        "revoked_where_committed",
+        _search(SimulatedProtocol.EAGER, "delay,pause,slow-application,drop,disconnect", 35, 50),
     ),
-    _scripted(
+    _fuzzed(
         "prepare-commit-restarted-every-poll",
         "every poll sends the commit that precedes a rebalance anew",
+        "one_commit_precedes_a_join",
+        _search(SimulatedProtocol.EAGER, "delay,pause,slow-application,drop,disconnect", 35, 50),
     ),
     Mutant(
         name="pattern-looks-at-topics-once",

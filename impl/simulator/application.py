@@ -123,6 +123,6 @@ def record_start(
             heartbeat_interval_ms=config.heartbeat_interval_ms,
             retry_backoff_ms=config.retry_backoff_ms,
             retry_backoff_max_ms=config.retry_backoff_max_ms,
-            leaves_on_close=config.leave_on_close,
+            leaves_silently=not config.leave_on_close,
         )
     )

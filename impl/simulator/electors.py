@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-from rebalance_check.impl.client.elector import PRIMARY, PROTOCOL_NAME, ElectionFailed, LeaderElector
-from rebalance_check.impl.protocol.leader_election import Identity
+from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
+from rebalance_check.impl.protocol.leader_election import PROTOCOL_NAME, Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of

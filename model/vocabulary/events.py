@@ -319,7 +319,7 @@ class MemberStarted(MemberEvent):
     is that of a static member (KIP-345), empty for a dynamic one. ``topics`` are those that it subscribes to (empty:
     unknown), the timeouts in ms those of its JoinGroup. ``heartbeat_interval_ms``, ``retry_backoff_ms`` and
     ``retry_backoff_max_ms`` are Kafka's settings of these names; each time is 0 where it is unknown.
-    ``leaves_on_close`` is false for a member that keeps quiet when it closes (``internal.leave.group.on.close``).
+    ``leaves_silently``: it sends no LeaveGroup when it closes (``internal.leave.group.on.close`` is false).
     """
 
     protocol: str = ""
@@ -333,7 +333,7 @@ class MemberStarted(MemberEvent):
     heartbeat_interval_ms: int = 0
     retry_backoff_ms: int = 0
     retry_backoff_max_ms: int = 0
-    leaves_on_close: bool = True
+    leaves_silently: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,9 +410,13 @@ class PartitionsAssigned(GenerationEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionsRevoked(GenerationEvent):
-    """``onPartitionsRevoked``: the member gives up partitions that it owns; it may commit them until here."""
+    """``onPartitionsRevoked``: the member gives up partitions that it owns; it may commit them until here.
+
+    ``positions`` are the next offset to read of each of them, of which something was read (empty: unknown).
+    """
 
     partitions: tuple[str, ...]
+    positions: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

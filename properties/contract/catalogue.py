@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.contract import callbacks, heartbeats, polling, preparing, sending
+from rebalance_check.properties.contract import applying, callbacks, committing, heartbeats, polling, preparing, sending
 from rebalance_check.properties.kinds import Invariant
 
 ContractClaims: Final[tuple[Invariant, ...]] = (
     *callbacks.CLAIMS,
     *preparing.CLAIMS,
+    *applying.CLAIMS,
+    *committing.CLAIMS,
     *sending.CLAIMS,
     *heartbeats.CLAIMS,
     *polling.CLAIMS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from abc import abstractmethod
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -47,6 +48,10 @@ class SilentCoordinatorIsGivenUpViolated(Violation):
     """A member kept a coordinator that had answered no heartbeat for a session timeout."""
 
 
+OfMember: TypeAlias = MemberEvent | RequestSent | RequestAnswered
+"""An event that names the member that it is about."""
+
+
 class DueFold(Fold):
     """Waits for something that a member's heartbeat thread does, and looks at each of its events whether it is late.
 
@@ -55,7 +60,9 @@ class DueFold(Fold):
 
     paces: Paces
     bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft, MemberJoined})
-    needs = ((RunStarted,), (MemberStarted,), (MemberJoined,), (CoordinatorFound,))
+    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = (
+        (RunStarted,), (MemberStarted,), (MemberJoined,), (CoordinatorFound,),
+    )  # fmt: skip
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
         forgets = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_process)
@@ -77,7 +84,7 @@ class DueFold(Fold):
         for member in list(self.due):
             self.look(member, event)
 
-    def wait(self, event: MemberEvent, allowed_ms: int) -> None:
+    def wait(self, event: OfMember, allowed_ms: int) -> None:
         """From ``event`` on it is to happen within ``allowed_ms`` (0: unknown)."""
         if allowed_ms:
             self.compared = (self.compared or 0) + 1
@@ -97,9 +104,9 @@ class DueFold(Fold):
         """Since when the member can do it without a break."""
         return pace.beats_since()
 
+    @abstractmethod
     def report_late(self, member: str, since: Event, event: Event, due_ms: int) -> None:
         """It did not happen in time, as ``event`` shows."""
-        raise NotImplementedError
 
 
 class _Interval(DueFold):
@@ -139,11 +146,11 @@ class _Interval(DueFold):
             least_ms = int(pace.started.retry_backoff_ms * (1 - JITTER))
             self._before[event.member] = (event, event.time_ms + least_ms)
 
-    def _begin(self, event: MemberEvent) -> None:
+    def _begin(self, event: OfMember) -> None:
         self.wait(event, self._interval(event))
         self._before[event.member] = (event, event.time_ms + self._interval(event))
 
-    def _interval(self, event: MemberEvent) -> int:
+    def _interval(self, event: OfMember) -> int:
         pace = self.paces.of.get(event.member)
         return 0 if pace is None else pace.started.heartbeat_interval_ms
 
@@ -169,7 +176,7 @@ class _Session(DueFold):
         }
         super().__init__(invariant, handlers)
 
-    def on_alive(self, event: MemberEvent) -> None:
+    def on_alive(self, event: OfMember) -> None:
         """The session begins anew."""
         pace = self.paces.of.get(event.member)
         if pace is not None:

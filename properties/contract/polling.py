@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
@@ -12,6 +13,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberClosing,
     RequestAnswered,
     RequestSent,
+    RunEnded,
     RunStarted,
     SubscriptionChanged,
 )
@@ -21,7 +23,7 @@ from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
-AT_ONCE: Final = {
+AT_ONCE: Final[Mapping[str, frozenset[str]]] = {
     Api.JOIN_GROUP: frozenset({"UNKNOWN_MEMBER_ID", "MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"}),
     Api.SYNC_GROUP: frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS"}),
 }
@@ -64,7 +66,7 @@ class _Absent(DueFold):
                 self.wait(event, left_ms)
 
     def on_sent(self, event: RequestSent | RequestAnswered) -> None:
-        """Whoever is in the group now should have left it."""
+        """Who is in the group now should have left it."""
         if event.member not in self.due:
             return
         pace = self.paces.of.get(event.member)
@@ -98,7 +100,7 @@ class _JoinsAgain(DueFold):
     def on_answered(self, event: RequestAnswered) -> None:
         """Refused for now."""
         self.look(event.member, event)
-        if event.error in AT_ONCE.get(event.api, ()):
+        if event.error in AT_ONCE.get(event.api, frozenset()):
             self.wait(event, SLACK_MS)
 
     def on_sent(self, event: RequestSent) -> None:
@@ -126,7 +128,7 @@ class _Backoff(DueFold):
     """Too early instead of too late: what is due here is the earliest time."""
 
     needs = ((RunStarted,), (RequestAnswered,))
-    bookkeeping = DueFold.bookkeeping | {RequestAnswered}
+    bookkeeping = DueFold.bookkeeping | {RequestAnswered, RunEnded}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {RequestSent: self.on_sent, RequestAnswered: self.on_answered}

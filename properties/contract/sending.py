@@ -184,7 +184,7 @@ class _Leaves(_SendFold):
             return
         self.compared = (self.compared or 0) + 1
         why = "is a static member" if one.started.group_instance_id else ""
-        if not one.started.leaves_on_close and event.member in self._closing:
+        if one.started.leaves_silently and event.member in self._closing:
             why = why or "is to keep quiet when it closes"
         if why:
             self.contradiction(
@@ -202,7 +202,7 @@ class _Leaves(_SendFold):
     def on_left(self, event: MemberLeft) -> None:
         """It closes as a member."""
         one = self.standings.at(event.member)
-        if event.member in self._closing and one.started is not None and one.started.leaves_on_close:
+        if event.member in self._closing and one.started is not None and not one.started.leaves_silently:
             self._look(one, event, is_in_group=one.over is None and one.joined is not None)
 
     def _look(self, one: Standing, event: MemberEvent, *, is_in_group: bool) -> None:

@@ -32,8 +32,8 @@ def sent(api: str, *protocols: str) -> RequestSent:
     return RequestSent(member="m0", api=api, request=0, protocols=protocols)
 
 
-def started(instance: str = "", *, leaves: bool = True) -> MemberStarted:
-    return MemberStarted(member="m0", group_instance_id=instance, leaves_on_close=leaves, assignors=("b", "a"))
+def started(instance: str = "", *, silently: bool = False) -> MemberStarted:
+    return MemberStarted(member="m0", group_instance_id=instance, leaves_silently=silently, assignors=("b", "a"))
 
 
 def over(reason: str) -> MembershipLost:
@@ -55,7 +55,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it knows no coordinator": (LEAVES, (started(), *IN_GROUP, LOST, UNSUBSCRIBED, FOUND, CLOSING, LEFT)),
     "it is static": (LEAVES, (started(), *IN_GROUP, LEAVE, CLOSING, LEFT, started("i"), *IN_GROUP, CLOSING, LEFT)),
     "it is to keep quiet": (
-        LEAVES, (started(leaves=False), *IN_GROUP, LEAVE, UNSUBSCRIBED, *IN_GROUP, CLOSING, LEFT)
+        LEAVES, (started(silently=True), *IN_GROUP, LEAVE, UNSUBSCRIBED, *IN_GROUP, CLOSING, LEFT)
     ),
     "another process": (ENDED, (started(), MemberCrashed(member="m0"), started(), BEAT)),
     "found again": (ONE, (started(), FOUND, BEAT, LOST, FOUND, BEAT)),
@@ -68,7 +68,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it closes and says nothing": (LEAVES, (started(), *IN_GROUP, CLOSING, LEFT)),
     "it unsubscribes and says nothing": (LEAVES, (started(), *IN_GROUP, UNSUBSCRIBED)),
     "it is static and leaves": (LEAVES, (started("i"), *IN_GROUP, LEAVE)),
-    "it is to keep quiet and closes": (LEAVES, (started(leaves=False), *IN_GROUP, CLOSING, LEAVE)),
+    "it is to keep quiet and closes": (LEAVES, (started(silently=True), *IN_GROUP, CLOSING, LEAVE)),
     "after a crash": (ENDED, (started(), MemberCrashed(member="m0"), BEAT)),
     "a second coordinator": (ONE, (started(), FOUND, FOUND)),
     "none is known": (ONE, (started(), FOUND, LOST, BEAT)),
