@@ -241,6 +241,7 @@ from rebalance_check.properties.invariants.timing import (
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
 from rebalance_check.properties.machines.strategies import group_bounds, schedules
 from rebalance_check.properties.malformed import MalformedHistory
@@ -268,10 +269,12 @@ __all__ = [
     "AssignedMemberIdsAreNew",
     "AssignedOncePerGeneration",
     "AssignmentAccepted",
+    "AssignmentClaimBrokenError",
     "AssignmentCompleted",
     "AssignmentComputed",
     "AssignmentIsComplete",
     "AssignmentIsDisjoint",
+    "AssignorMachine",
     "Because",
     "CallbackEnded",
     "CallbackStarted",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
-from rebalance_check.impl.assignors.assignor import Assignments, Assignor
+from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
@@ -14,16 +14,13 @@ from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.integration.jvm import JavaChild, JavaService
-from rebalance_check.integration.oracle.endless import within
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command
 from rebalance_check.properties.assignment.problem import Answer, Problem
+from rebalance_check.properties.machines.assignor_rounds import PATIENCE_LINES, answer_of
 
 PATIENCE_MS: Final = 5_000
 """How long one small problem may take; what takes longer does not end."""
-
-PATIENCE_LINES: Final = 100_000
-"""How many lines of Python one small problem may take in this process; hundreds are usual."""
 
 _BATCH: Final = 500
 BUFFER_BYTES: Final = 1 << 16
@@ -105,24 +102,6 @@ class OurAssignors:
         """The answers in order."""
         for problem in problems:
             yield self.answer(assignor, problem)
-
-
-def answer_of(
-    assignor: Assignor,
-    problem: Problem,
-    subscriptions: Mapping[str, Subscription],
-    patience_lines: int | None = PATIENCE_LINES,
-) -> Answer:
-    """What an assignor of this process answers: what it throws is a failure, and so is an answer that does not end."""
-
-    def assign() -> Assignments:
-        return assignor.assign(problem.topics, subscriptions, problem.racks)
-
-    try:
-        assigned = assign() if patience_lines is None else within(patience_lines, assign)
-    except Exception as error:
-        return Answer({}, repr(error))
-    return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
 
 
 OUR_ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rebalance_check.impl.assignors.assignor import Assignor
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.integration.oracle.assignors import OUR_ASSIGNORS, answer_of
-from rebalance_check.integration.oracle.frames import owned_field
+from rebalance_check.integration.oracle.assignors import OUR_ASSIGNORS
 from rebalance_check.properties.assignment.courses import MOST_ROUNDS, Course, Round
-from rebalance_check.properties.assignment.problem import Answer, Member, Partition, Problem
+from rebalance_check.properties.assignment.problem import Answer, Partition, Problem
+from rebalance_check.properties.machines.assignor_rounds import answer_of, subscription_of
 
 
 def run_course(assignor: str, problem: Problem) -> Course:
@@ -22,7 +20,7 @@ def run_course(assignor: str, problem: Problem) -> Course:
     present = _among(group, names[:-1] or names)
     rounds: list[Round] = []
     while len(rounds) < MOST_ROUNDS:
-        subscriptions = {name: _subscription(assignor, clients[name], one) for name, one in present.members.items()}
+        subscriptions = {name: subscription_of(clients[name], one) for name, one in present.members.items()}
         leader = sorted(present.members)[len(rounds) % len(present.members)]
         answer = answer_of(clients[leader], present, subscriptions)
         rounds.append(Round(present, answer, answer_of(make(), present, subscriptions)))
@@ -48,14 +46,3 @@ def _next_round(group: Problem, answer: Answer, generation: int) -> Problem:
         for name, one in group.members.items()
     }
     return replace(group, members=members)
-
-
-def _subscription(assignor: str, client: Assignor, member: Member) -> Subscription:
-    return Subscription(
-        topics=member.topics,
-        owned=tuple(TopicPartition(*partition) for partition in owned_field(assignor, member)),
-        user_data=client.subscription_user_data(member.topics),
-        generation=member.generation,
-        group_instance_id=member.instance,
-        rack=member.rack,
-    )

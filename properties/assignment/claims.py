@@ -47,12 +47,20 @@ class Broken:
 
 
 def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
-    """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked."""
+    """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked.
+
+    An ``assignor`` that is none of Kafka's is held to what any assignor promises.
+    """
     for claim in CLAIMS:
-        if assignor in claim.assignors and (finding := claim.check(assignor, problem, answer)):
+        if _is_held_to(assignor, claim) and (finding := claim.check(assignor, problem, answer)):
             yield Broken(claim.name, finding)
         if answer.failure:
             return
+
+
+def _is_held_to(assignor: str, claim: AssignmentClaim) -> bool:
+    """An assignor that is none of Kafka's promises what all of them do."""
+    return assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)
 
 
 def _answers(_: str, _problem: Problem, answer: Answer) -> str:
@@ -300,6 +308,9 @@ def _near(assignor: str, problem: Problem, member: str, partition: Partition) ->
 
 
 _ALL: Final = frozenset(ASSIGNORS)
+
+OF_ANY_ASSIGNOR: Final = frozenset({"answers", "members", "exclusive", "existing", "subscribed"})
+"""What an assignor promises whatever its strategy is."""
 
 CLAIMS: Final = (
     AssignmentClaim(

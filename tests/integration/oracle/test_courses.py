@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rebalance_check.integration.oracle.courses import run_course
-from rebalance_check.integration.oracle.endless import DoesNotEnd, within
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS, Course, broken_course_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
 from rebalance_check.properties.assignment.problems import random_problem
+from rebalance_check.properties.machines.endless import DoesNotEnd, within
 
 PAIR = Problem({"a": 2}, {"m0": Member(("a",)), "m1": Member(("a",))})
 BOTH = {"m0": (("a", 0),), "m1": (("a", 1),)}

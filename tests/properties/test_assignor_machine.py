@@ -1,0 +1,100 @@
+"""The state machine for an assignor of one's own: ours hold, planted defects are found, no assignor is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from rebalance_check import AssignmentClaimBrokenError, AssignorMachine
+from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
+from rebalance_check.impl.assignors.custom import NewCustomAssignor
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, planted
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.integration.oracle.assignors import OUR_ASSIGNORS
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+QUICK = settings(
+    max_examples=100, stateful_step_count=20, deadline=None, database=None, derandomize=True, phases=[Phase.generate]
+)
+
+OF_RARE_ROUNDS: Final = {
+    "cooperative-claims-carry-no-generation": "two members of version 1 claim the same, of different generations",
+    "range-rack-aware-breaks-copartitioning": "two topics of one size whose replicas are in other racks",
+    "rack-mismatch-is-no-revocation": "a topic's replicas are near other members than those that own it",
+    "earlier-owner-need-not-subscribe": "the earlier owner of a contested partition dropped its topic",
+    "sticky-drops-all-older-generation-claims": "a member that was cut off claims what nobody else does",
+}
+"""Defects that take a longer search than the one of these tests, and why; `mutants NAME --run` finds them."""
+
+
+def machine(make: Callable[[], Assignor], promises: str = "") -> type[AssignorMachine]:
+    class Machine(AssignorMachine):
+        def new_assignor(self) -> Assignor:
+            return make()
+
+    Machine.promises = promises
+    return Machine
+
+
+@pytest.mark.parametrize("assignor", OUR_ASSIGNORS)
+def test_ours_hold(assignor: str) -> None:
+    run_state_machine_as_test(machine(OUR_ASSIGNORS[assignor]), settings=settings(stateful_step_count=30))
+
+
+def test_one_of_another_name__is_held_to_what_all_promise__or_to_what_it_says() -> None:
+    run_state_machine_as_test(machine(NewCustomAssignor), settings=QUICK)
+    run_state_machine_as_test(machine(NewCustomAssignor, "cooperative-sticky"), settings=QUICK)
+    with pytest.raises(AssignmentClaimBrokenError, match="range breaks"):
+        run_state_machine_as_test(machine(NewCustomAssignor, "range"), settings=QUICK)
+
+
+def assignment_mutants() -> list[str]:
+    found = [name for name, one in IMPL_MUTANTS.items() if isinstance(one.find, AssignmentSearch)]
+    return [name for name in found if assignor_of(name) in OUR_ASSIGNORS and name not in OF_RARE_ROUNDS]
+
+
+def assignor_of(mutant: str) -> str:
+    find = IMPL_MUTANTS[mutant].find
+    assert isinstance(find, AssignmentSearch)
+    return find.assignor
+
+
+@pytest.mark.parametrize("mutant", assignment_mutants())
+def test_planted_defects_of_assignors_are_found(mutant: str) -> None:
+    long = settings(QUICK, max_examples=400)
+    with planted(mutant), pytest.raises(AssignmentClaimBrokenError):
+        run_state_machine_as_test(machine(OUR_ASSIGNORS[assignor_of(mutant)]), settings=long)
+
+
+class GivesAllTwice(RangeAssignor):
+    """It gives each partition to every member."""
+
+    name = "generous"
+
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,  # noqa: ARG002 - the interface
+    ) -> Assignments:
+        everything = [TopicPartition(topic, n) for topic, count in partitions_per_topic.items() for n in range(count)]
+        return {name: tuple(tp for tp in everything if tp.topic in one.topics) for name, one in subscriptions.items()}
+
+
+def test_what_is_broken_is_told_with_all_that_the_leader_saw() -> None:
+    with pytest.raises(AssignmentClaimBrokenError) as told:
+        run_state_machine_as_test(machine(GivesAllTwice), settings=QUICK)
+    assert "generous breaks exclusive: " in str(told.value)
+    assert "A partition is given to one member at most." in str(told.value)
+    assert "m0: Member(topics=(" in str(told.value)
+
+
+def test_a_machine_without_an_assignor_says_so() -> None:
+    with pytest.raises(RebalanceCheckError, match="Nothing has no assignor: define new_assignor"):
+        type("Nothing", (AssignorMachine,), {})()
