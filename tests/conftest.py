@@ -13,13 +13,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so the shell starts a j
 
 
 def register_profiles() -> None:
-    """quick draws the same examples every time, ``--hypothesis-profile=long`` new ones; it prints how to repeat."""
+    """ci draws the same examples every time, ``--hypothesis-profile=nightly`` new ones; it prints how to repeat."""
     from hypothesis import HealthCheck, settings  # noqa: PLC0415 - the docs need no Hypothesis
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    settings.register_profile("quick", derandomize=True, deadline=None, max_examples=50, suppress_health_check=slow)
-    settings.register_profile("long", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=slow)
-    settings.load_profile("quick")
+    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=slow)
+    settings.register_profile("nightly", deadline=None, max_examples=2000, print_blob=True, suppress_health_check=slow)
+    settings.load_profile("ci")
 
 
 if find_spec("hypothesis"):
@@ -55,6 +55,14 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, and --no-skip forbids that: {skip_reason(report.longrepr)}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The kinds of step that state machines took, of tests that record them."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "steps":
+                terminalreporter.write_line(f"{value}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -149,7 +149,7 @@ _WORK: Final = [
         "old-assignment-started-after-giving-up",
         "a worker that gave up for want of a coordinator starts its old assignment once more",
         "running_work_is_claimed",
-        _search(ClusterMode.SESSIONED, 240, 260),
+        _search(ClusterMode.SESSIONED, 455, 475),
     ),
     _mutant(
         "unassigned-work-restarted",

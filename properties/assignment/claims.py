@@ -49,7 +49,7 @@ class Broken:
 def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
     """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked.
 
-    An ``assignor`` that is none of Kafka's is held to what any assignor promises.
+    An ``assignor`` that is none of Kafka's is held to what holds of any assignor.
     """
     for claim in CLAIMS:
         if _is_held_to(assignor, claim) and (finding := claim.check(assignor, problem, answer)):
@@ -59,7 +59,7 @@ def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[B
 
 
 def _is_held_to(assignor: str, claim: AssignmentClaim) -> bool:
-    """An assignor that is none of Kafka's promises what all of them do."""
+    """An assignor that is none of Kafka's is held to what holds of all of them."""
     return assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)
 
 
@@ -310,7 +310,7 @@ def _near(assignor: str, problem: Problem, member: str, partition: Partition) ->
 _ALL: Final = frozenset(ASSIGNORS)
 
 OF_ANY_ASSIGNOR: Final = frozenset({"answers", "members", "exclusive", "existing", "subscribed"})
-"""What an assignor promises whatever its strategy is."""
+"""Claims that hold whatever the strategy of an assignor is."""
 
 CLAIMS: Final = (
     AssignmentClaim(

@@ -9,6 +9,7 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     GenerationEvent,
     GenerationStarted,
+    GroupDeleted,
     IncarnationEnded,
     IncarnationStarted,
     MemberCrashed,
@@ -48,7 +49,9 @@ class _StaleGeneration(Fold):
     the request was *sent* does.
     """
 
-    bookkeeping = frozenset({IncarnationStarted, IncarnationEnded, GenerationStarted, RequestSent, MemberStarted})
+    bookkeeping = frozenset(
+        {IncarnationStarted, IncarnationEnded, GenerationStarted, GroupDeleted, RequestSent, MemberStarted}
+    )
 
     needs = (
         (GenerationStarted,),
@@ -62,6 +65,7 @@ class _StaleGeneration(Fold):
                 IncarnationStarted: self.on_incarnation,
                 IncarnationEnded: self.on_incarnation,
                 GenerationStarted: self.on_generation,
+                GroupDeleted: self.on_deleted,
                 RequestSent: self.on_sent,
                 RequestAnswered: self.on_answered,
                 MemberStarted: self.on_started,
@@ -83,6 +87,11 @@ class _StaleGeneration(Fold):
     def on_generation(self, event: GenerationStarted) -> None:
         """From here on the older generations are stale."""
         self._current = event
+
+    def on_deleted(self, _event: GroupDeleted) -> None:
+        """A new group of this name counts anew; and a coordinator that loads finds none, but answers heartbeats."""
+        self._current = None
+        self._stale.clear()
 
     def on_started(self, event: MemberStarted) -> None:
         """A new process numbers its requests anew."""
@@ -207,8 +216,10 @@ StaleGenerationIsRefused: Final = Invariant(
         "a request counts as stale only if the newer generation had started before it was sent",
         "after a failover the coordinator may return to an older generation; a loading one answers heartbeats blindly",
         "nor is it judged while a coordinator that was deposed may answer from memory",
+        "nor is a request for a generation of a group that was deleted since",
     ),
     exempted_by=(
+        GroupDeleted,
         IncarnationEnded,
         IncarnationStarted,
         MemberStarted,

@@ -50,16 +50,16 @@ class AssignorMachine(RuleBasedStateMachine):
 
         TestMyAssignor = MyAssignor.TestCase
 
-    ``promises`` names the assignor of Kafka whose claims it is held to, ``range`` for one; "" takes those of the
+    ``strategy`` names the assignor of Kafka whose claims it is held to, ``range`` for one; "" takes those of the
     assignor's own name, or what holds of every assignor where Kafka has none of that name.
     """
 
-    promises: ClassVar[str] = ""
+    strategy: ClassVar[str] = ""
 
     def __init__(self) -> None:
         super().__init__()
         self.group = AssignorGroup(self.new_assignor)
-        self.held_to = self.promises or self.new_assignor().name
+        self.held_to = self.strategy or self.new_assignor().name
 
     def new_assignor(self) -> Assignor:
         """The assignor of one more client, to be defined by the subclass.
@@ -155,7 +155,10 @@ class AssignorMachine(RuleBasedStateMachine):
             self._judge(done)
 
     def teardown(self) -> None:
-        """The group is left alone, and settles."""
+        """The group is left alone, and settles.
+
+        Raises: AssignmentClaimBrokenError where a quiet round breaks a claim, or the last one still moves something.
+        """
         quiet = [done for number in range(QUIET_ROUNDS) if (done := self.group.round(f"m{number}")) is not None]
         for done in quiet:
             self._judge(done)

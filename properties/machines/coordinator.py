@@ -53,6 +53,11 @@ GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
 MOST_FORMING: Final = 60
 """So many steps at most lead to a formed group: three members need some thirty."""
 
+BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
+"""How many steps towards a formed group a run begins with."""
+
+DEPOSING: Final = frozenset({ActionKind.DEPOSE_COORDINATOR})
+
 
 class CoordinatorDiffersError(AssertionError):
     """The coordinator answered, or is, something that the model does not allow."""
@@ -99,16 +104,21 @@ class CoordinatorMachine(RuleBasedStateMachine):
         """
         raise RebalanceCheckError(f"{type(self).__name__} reaches no coordinator: define open_transport")
 
-    @initialize(bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()), is_formed=st.booleans())
-    def open(self, bounds: Bounds, is_formed: bool) -> None:
-        """A group that does not exist, and members about to join; or one that they have formed already."""
+    @initialize(bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()), begun=BEGUN, deposed=st.booleans())
+    def open(self, bounds: Bounds, begun: int, deposed: bool) -> None:
+        """A group that does not exist, one that members begin to form, or one that they have formed already.
+
+        ``deposed``: where bounds allow it, the coordinator has a successor by then, and does not know.
+        """
         self.bounds = bounds
-        for begun in self.subject.open(bounds, seed=0):
-            self.judge.observe(begun)
-        for _ in range(MOST_FORMING if is_formed else 0):
+        for event_of_opening in self.subject.open(bounds, seed=0):
+            self.judge.observe(event_of_opening)
+        for _ in range(begun):
             if self.is_stable or not (towards := self.enabled(FORMING)):
                 break
             self._perform(towards[0])
+        if deposed and (deposing := self.enabled(DEPOSING)):
+            self._perform(deposing[0])
 
     @property
     def is_stable(self) -> bool:

@@ -111,7 +111,8 @@ FLOORS = (
     ("impl.conformance", "impl.scenarios"),
     ("impl.mutants",),
     ("impl.simulator",),
-    ("properties.assignment", "properties.machines"),
+    ("properties.assignment",),
+    ("properties.machines",),
     # Brokers, the JVM, live clients.
     ("integration.parent", "integration.machine_clock"),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),

@@ -55,7 +55,7 @@ def test_an_illegal_path_is_found_and_shrunk(path: str, seeds: int, invariant: s
 
 def test_a_reused_name_gives_a_partition_two_owners__in_the_end() -> None:
     result = fuzz(
-        range(55, 56), SimulationOptions(upgrade="reused-name"), invariants=("no_double_ownership",), workers=1
+        range(11, 12), SimulationOptions(upgrade="reused-name"), invariants=("no_double_ownership",), workers=1
     )
     assert result.outcome is Outcome.VIOLATED
 

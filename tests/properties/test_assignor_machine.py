@@ -33,12 +33,12 @@ OF_RARE_ROUNDS: Final = {
 """Defects that take a longer search than the one of these tests, and why; `mutants NAME --run` finds them."""
 
 
-def machine(make: Callable[[], Assignor], promises: str = "") -> type[AssignorMachine]:
+def machine(make: Callable[[], Assignor], strategy: str = "") -> type[AssignorMachine]:
     class Machine(AssignorMachine):
         def new_assignor(self) -> Assignor:
             return make()
 
-    Machine.promises = promises
+    Machine.strategy = strategy
     return Machine
 
 
@@ -47,7 +47,7 @@ def test_ours_hold(assignor: str) -> None:
     run_state_machine_as_test(machine(OUR_ASSIGNORS[assignor]), settings=settings(stateful_step_count=30))
 
 
-def test_one_of_another_name__is_held_to_what_all_promise__or_to_what_it_says() -> None:
+def test_one_of_another_name__is_held_to_the_claims_about_all__or_to_those_of_a_strategy() -> None:
     run_state_machine_as_test(machine(NewCustomAssignor), settings=QUICK)
     run_state_machine_as_test(machine(NewCustomAssignor, "cooperative-sticky"), settings=QUICK)
     with pytest.raises(AssignmentClaimBrokenError, match="range breaks"):
