@@ -155,7 +155,7 @@ class AssignorMachine(RuleBasedStateMachine):
             self._judge(done)
 
     def teardown(self) -> None:
-        """The group is left alone, and settles.
+        """The group is left alone, and stabilises.
 
         Raises: AssignmentClaimBrokenError where a quiet round breaks a claim, or the last one still moves something.
         """
@@ -164,16 +164,16 @@ class AssignorMachine(RuleBasedStateMachine):
             self._judge(done)
         if quiet and self.held_to in ASSIGNORS:
             for broken in broken_course_claims(Course(self.held_to, (quiet[0], *quiet))):
-                raise AssignmentClaimBrokenError(_told(self.held_to, broken, quiet[-1]))
+                raise AssignmentClaimBrokenError(_described(self.held_to, broken, quiet[-1]))
 
     def _judge(self, done: Round) -> None:
         for broken in broken_claims(self.held_to, done.problem, done.answer):
-            raise AssignmentClaimBrokenError(_told(self.held_to, broken, done))
+            raise AssignmentClaimBrokenError(_described(self.held_to, broken, done))
         for broken in broken_course_claims(Course(self.held_to, (done,))):
-            raise AssignmentClaimBrokenError(_told(self.held_to, broken, done))
+            raise AssignmentClaimBrokenError(_described(self.held_to, broken, done))
 
 
-def _told(assignor: str, broken: Broken, done: Round) -> str:
+def _described(assignor: str, broken: Broken, done: Round) -> str:
     """What is broken, and all that the leader saw."""
     sentence = next((f"{claim.sentence}\n" for claim in CLAIMS if claim.name == broken.claim), "")
     said = "\n".join(f"  {name}: {member}" for name, member in done.problem.members.items())

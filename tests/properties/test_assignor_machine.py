@@ -87,12 +87,12 @@ class GivesAllTwice(RangeAssignor):
         return {name: tuple(tp for tp in everything if tp.topic in one.topics) for name, one in subscriptions.items()}
 
 
-def test_what_is_broken_is_told_with_all_that_the_leader_saw() -> None:
-    with pytest.raises(AssignmentClaimBrokenError) as told:
+def test_an_error_says_what_is_broken__and_all_that_the_leader_saw() -> None:
+    with pytest.raises(AssignmentClaimBrokenError) as raised:
         run_state_machine_as_test(machine(GivesAllTwice), settings=QUICK)
-    assert "generous breaks exclusive: " in str(told.value)
-    assert "A partition is given to one member at most." in str(told.value)
-    assert "m0: Member(topics=(" in str(told.value)
+    assert "generous breaks exclusive: " in str(raised.value)
+    assert "A partition is given to one member at most." in str(raised.value)
+    assert "m0: Member(topics=(" in str(raised.value)
 
 
 def test_a_machine_without_an_assignor_says_so() -> None:
