@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from rebalance_check.model.in_thread import InThread
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import Runner, RunRow, shard_size, shards
+from rebalance_check.pipeline.campaign import Runner, RunRow, shard_size
 from rebalance_check.pipeline.history_table import HistoryTable, Shard, decode_run, runs_in
 from rebalance_check.pipeline.interruption import (
     GRACE_S,
@@ -26,8 +26,10 @@ from rebalance_check.pipeline.interruption import (
 from rebalance_check.pipeline.judging import VerdictRow, judge_run
 from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.schema import RUNS, VERDICTS, runs_batch, verdicts_batch
+from rebalance_check.pipeline.seed_set import SeedSet
 from rebalance_check.pipeline.session import LOCAL_MASTER, spark_session, translated
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.situations import Situations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,13 +48,13 @@ class Engine(Protocol):
         ...
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
+        self, table: HistoryTable, staging: Path, seeds: SeedSet, runner: Runner, progress: ProgressListener
     ) -> None:
-        """Commit the runs of the seeds in ``gaps`` to the table; a kill at any time loses no committed shard."""
+        """Commit the runs of ``seeds`` to the table; a kill at any time loses no committed shard."""
         ...
 
     def judge(
-        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: SeedSet, progress: ProgressListener
     ) -> None:
         """Write the verdict rows of ``seeds`` as Parquet files into the folder ``into``, which is not there yet."""
         ...
@@ -69,15 +71,17 @@ def run_batches(seeds: Iterable[int], runner: Runner) -> Iterator[pa.RecordBatch
         yield runs_batch([runner.row(seed) for seed in some])
 
 
-def judge_batches(batches: Iterable[pa.RecordBatch], names: Sequence[str], seeds: range) -> Iterator[pa.RecordBatch]:
+def judge_batches(batches: Iterable[pa.RecordBatch], names: Sequence[str], seeds: SeedSet) -> Iterator[pa.RecordBatch]:
     """Verdict rows for the runs in ``batches`` that are among ``seeds``, one batch for each batch."""
     invariants = select(names)
     for batch in batches:
         rows: list[VerdictRow] = []
+        reached: dict[int, Situations] = {}
         for seed, lines in runs_in(batch):
             if seed in seeds:
-                rows += judge_run(seed, decode_run(seed, lines), invariants).rows
-        yield verdicts_batch(rows)
+                reached[seed] = Situations()
+                rows += judge_run(seed, reached[seed].following(decode_run(seed, lines)), invariants).rows
+        yield verdicts_batch(rows, {seed: situations.reached() for seed, situations in reached.items()})
 
 
 class LocalEngine:
@@ -93,16 +97,14 @@ class LocalEngine:
         return self._processes
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
+        self, table: HistoryTable, staging: Path, seeds: SeedSet, runner: Runner, progress: ProgressListener
     ) -> None:
         """One file per shard, written by a process, committed here as soon as it is whole; when the campaign is
         interrupted, with the seeds that are finished."""
-        total, done, stop = sum(map(len, gaps)), 0, stop_file(staging)
+        total, done, stop = len(seeds), 0, stop_file(staging)
         size = shard_size(total, self._processes.count)
         tasks = (
-            (simulate_shard, (staging / f"{piece.start}.parquet", piece, runner, stop))
-            for gap in gaps
-            for piece in shards(gap, size)
+            (simulate_shard, (staging / f"{piece.first}.parquet", piece, runner, stop)) for piece in seeds.cut(size)
         )
         made: Simulated | None = None
         try:
@@ -119,7 +121,7 @@ class LocalEngine:
             raise
 
     def judge(
-        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: SeedSet, progress: ProgressListener
     ) -> None:
         """One file of verdicts per shard."""
         into.mkdir()
@@ -136,15 +138,15 @@ def commit(table: HistoryTable, made: Simulated) -> None:
         table.commit(made.path, made.seeds)
 
 
-def simulate_shard(path: Path, seeds: range, runner: Runner, stop: Path) -> Simulated:
+def simulate_shard(path: Path, seeds: SeedSet, runner: Runner, stop: Path) -> Simulated:
     """Simulate the seeds into one Parquet file, up to where the file ``stop`` appears or this process is interrupted;
     gives back how far it came."""
-    done, interruption = 0, None
+    done, interruption, numbers = 0, None, list(seeds)
     with pq.ParquetWriter(path, RUNS, compression="zstd") as writer:
-        while interruption is None and done < len(seeds):
+        while interruption is None and done < len(numbers):
             rows: list[RunRow] = []
             try:
-                for seed in until_stopped(seeds[done : done + BATCH_RUNS], stop):
+                for seed in until_stopped(numbers[done : done + BATCH_RUNS], stop):
                     rows.append(runner.row(seed))
             except INTERRUPTIONS as caught:
                 interruption = caught
@@ -152,10 +154,10 @@ def simulate_shard(path: Path, seeds: range, runner: Runner, stop: Path) -> Simu
                 break
             writer.write_batch(runs_batch(rows))
             done += len(rows)
-    return Simulated(path, seeds[:done], interruption)
+    return Simulated(path, SeedSet.of(numbers[:done]), interruption)
 
 
-def judge_shard(path: Path, shard: Shard, names: Sequence[str], seeds: range) -> int:
+def judge_shard(path: Path, shard: Shard, names: Sequence[str], seeds: SeedSet) -> int:
     """Judge one shard into the Parquet file ``path``; gives the number of runs judged."""
     with pq.ParquetWriter(path, VERDICTS, compression="zstd") as writer:
         rows = 0
@@ -195,14 +197,14 @@ class SparkEngine:
                 self._spark = None
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
+        self, table: HistoryTable, staging: Path, seeds: SeedSet, runner: Runner, progress: ProgressListener
     ) -> None:
         """One job per shard, its runs spread over all workers, committed here when the job is whole; when the campaign
         is interrupted, the finished seeds of each worker."""
-        total, done, stop = sum(map(len, gaps)), 0, stop_file(staging)
+        total, done, stop = len(seeds), 0, stop_file(staging)
         size = shard_size(total, self.spark.sparkContext.defaultParallelism) * 4
-        for piece in (piece for gap in gaps for piece in shards(gap, size)):
-            path = staging / f"{piece.start}.parquet"
+        for piece in seeds.cut(size):
+            path = staging / f"{piece.first}.parquet"
             job = InThread(partial(simulate_on_spark, self.spark, path, piece, runner, stop), "spark-job")
             try:
                 with translated():
@@ -217,7 +219,7 @@ class SparkEngine:
             progress("simulate", done, total)
 
     def judge(
-        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: SeedSet, progress: ProgressListener
     ) -> None:
         """One job over all shards."""
         progress("judge", 0, len(seeds))
@@ -232,10 +234,10 @@ def commit_parts(table: HistoryTable, path: Path) -> None:
         with pq.ParquetFile(part) as file:
             seeds = sorted(file.read(["seed"])["seed"].to_pylist())
         if seeds:
-            commit(table, Simulated(part, range(seeds[0], seeds[-1] + 1)))
+            commit(table, Simulated(part, SeedSet.of(seeds)))
 
 
-def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Runner, stop: Path) -> None:
+def simulate_on_spark(spark: SparkSession, path: Path, seeds: SeedSet, runner: Runner, stop: Path) -> None:
     """Simulate the seeds into one folder of Parquet files, spread over the workers of ``spark``; none is begun once
     the file ``stop`` is there.
 
@@ -243,18 +245,20 @@ def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Run
     """
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - an extra, only where Spark runs
 
+    numbers = list(seeds)
+
     def simulate_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        numbers = (seed for batch in batches for seed in batch["id"].to_pylist())
-        yield from run_batches(until_stopped(numbers, stop), runner)
+        chosen = (numbers[place] for batch in batches for place in batch["id"].to_pylist())
+        yield from run_batches(until_stopped(chosen, stop), runner)
         for _ in batches:  # a worker that leaves some of its input unread counts as crashed
             pass
 
-    slices = min(len(seeds), 4 * spark.sparkContext.defaultParallelism)
-    numbers = spark.range(seeds.start, seeds.stop, numPartitions=slices)
-    numbers.mapInArrow(simulate_partition, from_arrow_schema(RUNS)).write.parquet(path.as_uri())
+    slices = min(len(numbers), 4 * spark.sparkContext.defaultParallelism)
+    places = spark.range(0, len(numbers), numPartitions=slices)
+    places.mapInArrow(simulate_partition, from_arrow_schema(RUNS)).write.parquet(path.as_uri())
 
 
-def judge_on_spark(spark: SparkSession, path: Path, table: HistoryTable, names: Sequence[str], seeds: range) -> None:
+def judge_on_spark(spark: SparkSession, path: Path, table: HistoryTable, names: Sequence[str], seeds: SeedSet) -> None:
     """Judge the runs of ``seeds`` into the folder of Parquet files ``path``, spread over the workers of ``spark``."""
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - an extra, only where Spark runs
 

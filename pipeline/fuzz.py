@@ -14,7 +14,7 @@ from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
-from rebalance_check.pipeline.campaign import Campaign, Runner, Simulate, Work, check_seeds
+from rebalance_check.pipeline.campaign import Campaign, Pool, Runner, Simulate, Work, check_pool, check_seeds
 from rebalance_check.pipeline.limits import NO_LIMITS, Limits, OnFinding, Watch, ignore_finding
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
@@ -26,7 +26,7 @@ ENGINES: Final = ("local", "spark")
 
 
 def fuzz(
-    seeds: range,
+    seeds: range | Pool,
     options: SimulationOptions,
     *,
     engine: str = "local",
@@ -47,6 +47,9 @@ def fuzz(
 ) -> FuzzResult:
     """Simulate the seeds, judge every run, and explain one run per broken claim.
 
+    Of a `Pool`, seeds are chosen by what their runs may reach: the same ones on every machine, as long as nothing ends
+    the campaign before its last run.
+
     ``engine`` is ``local`` (``workers`` processes, default one per core) or ``spark`` (``master``, default embedded).
     ``out`` is the folder of the history table: started again with the same campaign, only what is missing of the seeds
     is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
@@ -58,7 +61,10 @@ def fuzz(
 
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
     """
-    check_seeds(seeds)
+    if isinstance(seeds, Pool):
+        check_pool(seeds)
+    else:
+        check_seeds(seeds)
     require_engine(engine, workers)
     campaign = Campaign(subject, options, __version__)
     names = tuple(invariant.name for invariant in select(invariants))

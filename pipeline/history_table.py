@@ -4,6 +4,7 @@
 
     DIR/campaign.json              what all runs have in common; another campaign is refused
     DIR/runs/seeds-0-63.parquet    one committed shard: the seeds 0 to 63, a file (local) or a folder (Spark)
+    DIR/runs/seeds-0-90-16.parquet another: 16 of the seeds from 0 to 90
     DIR/verdicts.parquet           what the judge said the last time
     DIR/staging/                   work in progress; what a dead process left here counts for nothing
 
@@ -30,12 +31,13 @@ import pyarrow.parquet as pq
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.pipeline.campaign import Campaign, missing, overlap
+from rebalance_check.pipeline.campaign import Campaign, overlap
 from rebalance_check.pipeline.judging import UnreadableRun
 from rebalance_check.pipeline.schema import RUNS, SCHEMA_VERSION, require_columns
+from rebalance_check.pipeline.seed_set import SeedSet
 from rebalance_check.properties.history import decode
 
-SHARD_NAME: Final = re.compile(r"seeds-(\d+)-(\d+)\.parquet")
+SHARD_NAME: Final = re.compile(r"seeds-(\d+)-(\d+)(-\d+)?\.parquet")
 BATCH_RUNS: Final = 64
 """Runs that are held in memory at a time while a shard is read."""
 
@@ -48,7 +50,7 @@ class BrokenTableError(RebalanceCheckError):
 class Shard:
     """One committed piece of a table: its seeds and where they stand."""
 
-    seeds: range
+    seeds: SeedSet
     path: Path
 
     def files(self) -> list[Path]:
@@ -127,31 +129,43 @@ class HistoryTable:
         self._marker = path / "campaign.json"
         self._staging = path / "staging"
         self._left_out: frozenset[Path] = frozenset()
+        self._seeds_of: dict[Path, SeedSet] = {}
 
-    def shards(self, seeds: range | None = None) -> list[Shard]:
+    def shards(self, seeds: SeedSet | None = None) -> list[Shard]:
         """The committed shards that hold some of ``seeds`` (default: all shards), in order of their seeds.
 
         Raises: BrokenTableError for a file that is no shard, and for two shards that hold the same seeds.
         """
-        found: list[Shard] = []
-        for path in self.runs.iterdir() if self.runs.is_dir() else ():
-            if path in self._left_out:
-                continue
-            match = SHARD_NAME.fullmatch(path.name)
-            if match is None:
-                raise BrokenTableError(f"{path} is no shard of a history table: move it out of {self.runs}")
-            found.append(Shard(range(int(match[1]), int(match[2]) + 1), path))
-        found.sort(key=lambda shard: (shard.seeds.start, shard.seeds.stop))
-        for before, after in pairwise(found):
-            if overlap(before.seeds, after.seeds):
-                raise BrokenTableError(f"{before.path} and {after.path.name} hold the same seeds: delete one of them")
-        return found if seeds is None else [shard for shard in found if overlap(shard.seeds, seeds)]
+        found = [Shard(self._seeds_in(path), path) for path in self._paths()]
+        found.sort(key=lambda shard: (shard.seeds.first, shard.seeds.last))
+        pieces = sorted(((piece, shard) for shard in found for piece in shard.seeds.pieces), key=_first_of_piece)
+        for (before, one), (after, other) in pairwise(pieces):
+            if overlap(before, after):
+                raise BrokenTableError(f"{one.path} and {other.path.name} hold the same seeds: delete one of them")
+        return found if seeds is None else [shard for shard in found if shard.seeds.meets(seeds)]
 
-    def missing(self, seeds: range) -> list[range]:
+    def _paths(self) -> list[Path]:
+        """The files and folders that are shards, without those that are left out."""
+        return [path for path in self.runs.iterdir() if path not in self._left_out] if self.runs.is_dir() else []
+
+    def _seeds_in(self, path: Path) -> SeedSet:
+        """The seeds of a shard: its name says so, or says that it holds some of a range only."""
+        match = SHARD_NAME.fullmatch(path.name)
+        if match is None:
+            raise BrokenTableError(f"{path} is no shard of a history table: move it out of {self.runs}")
+        every = SeedSet.of(range(int(match[1]), int(match[2]) + 1))
+        if match[3] is None:
+            return every
+        if path not in self._seeds_of:
+            batches = Shard(every, path).batches(("seed",))
+            self._seeds_of[path] = SeedSet.of(seed for batch in batches for seed in batch["seed"].to_pylist())
+        return self._seeds_of[path]
+
+    def missing(self, seeds: SeedSet) -> SeedSet:
         """What of ``seeds`` is not committed yet."""
-        return missing(seeds, [shard.seeds for shard in self.shards()])
+        return seeds.without(piece for shard in self.shards() for piece in shard.seeds.pieces)
 
-    def check(self, seeds: range | None = None) -> None:
+    def check(self, seeds: SeedSet | None = None) -> None:
         """Check that this is a table and that each of its shards that holds ``seeds`` is whole.
 
         Raises: BrokenTableError when that is not so.
@@ -167,15 +181,15 @@ class HistoryTable:
         """
         self.campaign_json()
         faults: dict[Path, str] = {}
-        for shard in self.shards():
+        for path in sorted(self._paths()):
             try:
-                shard.check()
+                Shard(self._seeds_in(path), path).check()
             except BrokenTableError as fault:
-                faults[shard.path] = str(fault)
+                faults[path] = str(fault)
         self._left_out = frozenset(faults)
         return tuple(faults.values())
 
-    def totals(self, seeds: range) -> tuple[int, int]:
+    def totals(self, seeds: SeedSet) -> tuple[int, int]:
         """How many runs of ``seeds`` there are, and how many events in them."""
         runs = events = 0
         for shard in self.shards(seeds):
@@ -225,9 +239,10 @@ class HistoryTable:
             finally:
                 shutil.rmtree(self._staging, ignore_errors=True)
 
-    def commit(self, staged: Path, seeds: range) -> Shard:
+    def commit(self, staged: Path, seeds: SeedSet) -> Shard:
         """Make a finished shard part of the table, at once; only inside `writing`."""
-        target = self.runs / f"seeds-{seeds.start}-{seeds.stop - 1}.parquet"
+        some = "" if len(seeds.pieces) == 1 else f"-{len(seeds)}"
+        target = self.runs / f"seeds-{seeds.first}-{seeds.last}{some}.parquet"
         Shard(seeds, staged).check()
         for path in Shard(seeds, staged).files():
             _sync(path)
@@ -291,6 +306,10 @@ def _difference(found: dict[str, object], wanted: dict[str, object]) -> str:
         if there != here:
             return f"{name} is {there!r} there, {here!r} here"
     return "its description differs"
+
+
+def _first_of_piece(piece: tuple[range, Shard]) -> tuple[int, int]:
+    return piece[0].start, piece[0].stop
 
 
 def _write_whole(path: Path, content: bytes) -> None:

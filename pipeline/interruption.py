@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rebalance_check.pipeline.seed_set import SeedSet
+
 GRACE_S: Final = 2.0
 """How long an interrupted campaign waits for the seeds that are being simulated; what takes longer is dropped."""
 
@@ -14,7 +16,7 @@ class Simulated(NamedTuple):
     """A file with the runs of some seeds, and what interrupted its making; None where it is whole."""
 
     path: Path
-    seeds: range
+    seeds: SeedSet
     interruption: BaseException | None = None
 
 

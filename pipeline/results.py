@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rebalance_check.pipeline.findings import Finding, KnownTally, findings
 from rebalance_check.pipeline.judging import ClaimTally, FoundRun, RunVerdict
+from rebalance_check.pipeline.reached import Reached
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, exit_code_of_claims, worst_exit_code
 from rebalance_check.properties.verdict import Outcome, overall_outcome
@@ -22,7 +23,7 @@ class FuzzResult:
     name the shards of the table that could not be read, and were not judged. ``require_tested``: a claim that no run
     put to the test leaves the campaign undecided. ``listed`` has every run in order of its seed, where that was asked
     for. ``known`` has what known findings account for, which is left out of all the rest; with ``strict`` it decides
-    over the exit code, too.
+    over the exit code, too. ``reached`` is what the runs reached together.
     """
 
     engine: str
@@ -38,6 +39,7 @@ class FuzzResult:
     listed: tuple[RunVerdict, ...] = ()
     known: tuple[KnownTally, ...] = ()
     strict: bool = False
+    reached: Reached = field(default_factory=Reached)
 
     @property
     def outcome(self) -> Outcome:

@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Runner, Work, missing, shard_size, shards
+from rebalance_check.pipeline.chosen_seeds import ChosenRounds
 from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, run_verdicts, tally
 from rebalance_check.pipeline.limits import Watch
 from rebalance_check.pipeline.processes import Processes, cores
+from rebalance_check.pipeline.reached import Reached
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.situations import situations_of
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedShard:
-    """The verdicts of a few seeds."""
+    """The verdicts of a few seeds, and the situations of each."""
 
     runs: int
     events: int
     rows: list[VerdictRow]
+    situations: list[tuple[int, frozenset[str]]]
 
 
-def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedShard:
+def judge_seeds(seeds: Collection[int], runner: Runner, names: Sequence[str]) -> JudgedShard:
     """Simulate and judge the seeds, one after the other."""
     invariants = select(names)
-    events, rows = 0, list[VerdictRow]()
+    events, rows, situations = 0, list[VerdictRow](), list[tuple[int, frozenset[str]]]()
     for seed in seeds:
-        run = judge_run(seed, runner.events(seed), invariants)
+        history = runner.events(seed)
+        run = judge_run(seed, history, invariants)
         events += run.judgement.events
         rows += run.rows
-    return JudgedShard(len(seeds), events, rows)
+        situations.append((seed, situations_of(history)))
+    return JudgedShard(len(seeds), events, rows, situations)
 
 
 FIRST_SHARD: Final = 2
@@ -50,16 +56,23 @@ def fuzz_in_memory(
 ) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` without a table; ``watch`` says when it ends."""
     started = time.perf_counter()
-    count = min(workers or cores(), len(work.seeds) + len(work.first))
-    tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in pieces(work, count))
+    count = min(workers or cores(), planned(work) + len(work.first))
+    course = Course(work, count)
     judged: list[JudgedShard] = []
     with Processes(count) as processes:
-        for shard in _watched(processes.run(tasks), len(work.seeds), progress):
-            judged.append(shard)
-            watch.take(shard.rows)
+        for pieces_of_round in course:
+            tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in pieces_of_round)
+            for shard in processes.run(tasks):
+                judged.append(shard)
+                progress("simulate", sum(each.runs for each in judged), planned(work))
+                course.take(shard)
+                watch.take(shard.rows)
+                if watch.is_over:
+                    processes.abandon()
+                    break
             if watch.is_over:
-                processes.abandon()
                 break
+    course.end()
     verdicts, known = apart(tally(chain.from_iterable(shard.rows for shard in judged), work.names), work.known)
     return FuzzResult(
         engine="local",
@@ -71,24 +84,64 @@ def fuzz_in_memory(
         failing_seeds=failing_seeds(verdicts),
         seconds=time.perf_counter() - started,
         known=known,
+        reached=course.reached,
         listed=tuple(verdict for shard in judged for verdict in run_verdicts(shard.rows)) if list_runs else (),
     )
 
 
+def planned(work: Work) -> int:
+    """How many runs there are to be, as far as that is known."""
+    if isinstance(work.seeds, range):
+        return len(work.seeds)
+    return min(len(work.seeds.seeds), work.seeds.runs or len(work.seeds.seeds))
+
+
+class Course:
+    """The rounds of a campaign, each as pieces for the processes: one round of all seeds, or those that are chosen.
+
+    `take` each judged shard; before the next round begins, all of a round must be taken.
+    """
+
+    def __init__(self, work: Work, workers: int) -> None:
+        self.reached = Reached()
+        self._work = work
+        self._workers = workers
+        pool, options = work.seeds, work.runner.campaign.options
+        self._chosen = None if isinstance(pool, range) else ChosenRounds(pool, options, self.reached, set(work.first))
+
+    def __iter__(self) -> Iterator[Iterator[Collection[int]]]:
+        if self._chosen is None:
+            yield pieces(self._work, self._workers)
+            return
+        yield iter(early(self._work))
+        for seeds in self._chosen:
+            yield seeds.cut(max(1, len(seeds) // (4 * self._workers)))
+
+    def take(self, shard: JudgedShard) -> None:
+        """Add what the runs of a shard reached."""
+        for seed, situations in shard.situations:
+            if self._chosen is None or seed in self._work.first:
+                self.reached.add(situations)
+            else:
+                self._chosen.judged(seed, situations)
+
+    def end(self) -> None:
+        """No more rounds: what is judged of the last one counts, too."""
+        if self._chosen is not None:
+            self._chosen.end_round()
+
+
+def early(work: Work) -> list[range]:
+    """The seeds that come first, one by one."""
+    return [range(seed, seed + 1) for seed in dict.fromkeys(work.first)]
+
+
 def pieces(work: Work, workers: int) -> Iterator[range]:
-    """The seeds that come first, one by one; then the others, in small pieces to begin with."""
-    early = [range(seed, seed + 1) for seed in dict.fromkeys(work.first)]
-    yield from early
+    """The seeds that come first; then the others, in small pieces to begin with."""
+    assert isinstance(work.seeds, range), "seeds that are chosen have other pieces"
+    yield from early(work)
     size = min(shard_size(len(work.seeds), workers), LAST_SHARD)
-    for gap in missing(work.seeds, early):
+    for gap in missing(work.seeds, early(work)):
         begun = range(gap.start, min(gap.stop, gap.start + FIRST_SHARD * workers))
         yield from shards(begun, FIRST_SHARD)
         yield from shards(range(begun.stop, gap.stop), size)
-
-
-def _watched(shards_done: Iterator[JudgedShard], total: int, progress: ProgressListener) -> Iterator[JudgedShard]:
-    done = 0
-    for shard in shards_done:
-        done += shard.runs
-        progress("simulate", done, total)
-        yield shard

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import Work, overlap, shards
+from rebalance_check.pipeline.campaign import Work
+from rebalance_check.pipeline.chosen_seeds import ChosenRounds
 from rebalance_check.pipeline.engines import Engine
 from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
@@ -33,10 +34,15 @@ from rebalance_check.pipeline.judging import (
     tally,
 )
 from rebalance_check.pipeline.limits import Watch
+from rebalance_check.pipeline.reached import Reached
 from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.pipeline.seed_set import SeedSet
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings
 from rebalance_check.properties.verdict import Outcome
+
+ROW: Final = [field.name for field in fields(VerdictRow)]
+"""The columns of a verdict; what the run reached is read apart."""
 
 IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
 IS_UNTESTED: Final = pc.field("outcome") == Outcome.UNTESTED.value
@@ -49,32 +55,67 @@ def fuzz_on_table(
     table = HistoryTable(out.resolve())
     with table.writing(work.runner.campaign) as staging, engine.running():
         started = time.perf_counter()
-        gaps = table.missing(work.seeds)
-        table.check(work.seeds)
-        done = range(work.seeds.start, work.seeds.start)
-        for piece in rounds(work.seeds, watch):
-            engine.simulate(table, staging, table.missing(piece), work.runner, progress)
-            engine.judge(table, staging / "round", work.names, piece, progress)
+        reached, done, resumed = Reached(), list[range](), 0
+        for seeds, chosen in rounds(work, watch, reached):
+            table.check(seeds)
+            lacking = table.missing(seeds)
+            engine.simulate(table, staging, lacking, work.runner, progress)
+            engine.judge(table, staging / "round", work.names, seeds, progress)
             watch.take(_violated(staging / "round"))
-            _gather(staging / "round", staging / "verdicts", piece.start)
-            done = range(done.start, piece.stop)
+            _take_in(staging / "round", chosen, reached)
+            _gather(staging / "round", staging / "verdicts", seeds.first)
+            resumed += len(seeds) - len(lacking)
+            done += seeds.pieces
             if watch.is_over:
                 break
         table.replace_verdicts(staging / "verdicts")
         verdicts = tally_verdicts(table.verdicts, work.names)
-        result = _result(engine.name, table, done, verdicts, work.known)
-        resumed = len(done) - sum(len(overlap(done, gap)) for gap in gaps)
+        result = _result(
+            engine.name, table, SeedSet(tuple(sorted(done, key=lambda piece: piece.start))), verdicts, work.known
+        )
         listed = listed_runs(table.verdicts) if list_runs else ()
-        return replace(result, resumed=resumed, seconds=time.perf_counter() - started, listed=listed)
+        seconds = time.perf_counter() - started
+        return replace(result, resumed=resumed, seconds=seconds, listed=listed, reached=reached)
 
 
 ROUND: Final = 256
 """So many seeds are simulated and then judged at a time, where a campaign may end before its last seed."""
 
 
-def rounds(seeds: range, watch: Watch) -> Iterator[range]:
-    """All seeds at once, or round by round where the campaign may end before the last."""
-    yield from shards(seeds, ROUND) if watch.may_end else [seeds]
+def rounds(work: Work, watch: Watch, reached: Reached) -> Iterator[tuple[SeedSet, ChosenRounds | None]]:
+    """All seeds at once, or round by round where the campaign may end before the last, or where seeds are chosen: then
+    with what chooses them, which learns from each round."""
+    if isinstance(work.seeds, range):
+        every = SeedSet.of(work.seeds)
+        for seeds in every.cut(ROUND) if watch.may_end else [every]:
+            yield seeds, None
+        return
+    chosen = ChosenRounds(work.seeds, work.runner.campaign.options, reached)
+    for seeds in chosen:
+        yield seeds, chosen
+
+
+def _take_in(path: Path, chosen: ChosenRounds | None, reached: Reached) -> None:
+    """Add what the runs below ``path`` reached."""
+    if chosen is None:
+        reached.add_counts(situation_counts(path))
+        return
+    for file in sorted(path.glob("*.parquet")):
+        for row in pq.read_table(file, columns=["seed", "situations"]).to_pylist():
+            if row["situations"]:
+                chosen.judged(row["seed"], row["situations"])
+    chosen.end_round()
+
+
+def situation_counts(path: Path) -> Counter[str]:
+    """In how many of the runs below ``path`` each situation arose."""
+    counts: Counter[str] = Counter()
+    for file in sorted(path.glob("*.parquet")):
+        with pq.ParquetFile(file) as parquet:
+            for batch in parquet.iter_batches(columns=["situations"]):
+                for found in pc.list_flatten(batch["situations"]).value_counts().to_pylist():
+                    counts[found["values"]] += found["counts"]
+    return counts
 
 
 def _gather(made: Path, into: Path, first: int) -> None:
@@ -88,7 +129,7 @@ def _gather(made: Path, into: Path, first: int) -> None:
 def _violated(path: Path) -> Iterator[VerdictRow]:
     """The rows of runs that broke a claim, below ``path``."""
     for file in sorted(path.glob("*.parquet")):
-        rows = pq.read_table(file, filters=pc.field("outcome") == Outcome.VIOLATED.value)
+        rows = pq.read_table(file, columns=ROW, filters=pc.field("outcome") == Outcome.VIOLATED.value)
         yield from map(_verdict_row, rows.to_pylist())
 
 
@@ -113,18 +154,20 @@ def judge_stored_runs(
         raise BrokenTableError("; ".join(faults))
     if not pieces:
         raise RebalanceCheckError(f"{path} holds no run yet: run `fuzz --out {path}` to its end first")
-    seeds = range(pieces[0].seeds.start, pieces[-1].seeds.stop)
+    seeds = SeedSet.of(range(pieces[0].seeds.first, 1 + max(piece.seeds.last for piece in pieces)))
     with engine.running(), TemporaryDirectory(prefix="rebalance-check-") as scratch:
         started = time.perf_counter()
         engine.judge(table, Path(scratch) / "verdicts", names, seeds, progress)
         verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
         result = _result(engine.name, table, seeds, verdicts, known)
+        reached = Reached(situation_counts(Path(scratch) / "verdicts"))
         listed = listed_runs(Path(scratch) / "verdicts") if list_runs else ()
-        return replace(result, faults=faults, seconds=time.perf_counter() - started, listed=listed)
+        seconds = time.perf_counter() - started
+        return replace(result, faults=faults, seconds=seconds, listed=listed, reached=reached)
 
 
 def _result(
-    engine: str, table: HistoryTable, seeds: range, judged: Mapping[str, ClaimTally], known: KnownFindings
+    engine: str, table: HistoryTable, seeds: SeedSet, judged: Mapping[str, ClaimTally], known: KnownFindings
 ) -> FuzzResult:
     runs, events = table.totals(seeds)
     verdicts, apart_from_new = apart(judged, known)
@@ -146,7 +189,7 @@ def stored_run(table: HistoryTable, seed: int) -> list[Event]:
 
     Raises: RebalanceCheckError when the seed is not in there.
     """
-    for shard in table.shards(range(seed, seed + 1)):
+    for shard in table.shards(SeedSet.of([seed])):
         for found, lines in shard.histories():
             if found == seed:
                 return list(readable(decode_run(seed, lines)))
@@ -182,7 +225,7 @@ def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
     rest: list[VerdictRow] = []
     for file in sorted(path.glob("*.parquet")):
         with pq.ParquetFile(file) as parquet:
-            for batch in parquet.iter_batches():
+            for batch in parquet.iter_batches(columns=ROW):
                 for found in batch.filter(IS_HELD)["invariant"].value_counts().to_pylist():
                     held[found["values"]] += found["counts"]
                 for row, count in _first_untested(batch):

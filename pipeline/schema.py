@@ -9,7 +9,7 @@ PyArrow is imported here and not at the top of the package: only who keeps table
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -40,8 +40,10 @@ VERDICTS: Final = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
         pa.field("event_count", pa.int64(), nullable=False),
         pa.field("detail", pa.string(), nullable=False),
+        pa.field("situations", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
     ]
 )
+"""``situations`` is what the run reached (`properties.situations`), in the row of its first claim; others have none."""
 
 
 def runs_batch(rows: Sequence[RunRow]) -> pa.RecordBatch:
@@ -57,8 +59,9 @@ def runs_batch(rows: Sequence[RunRow]) -> pa.RecordBatch:
     return _batch(columns, RUNS)
 
 
-def verdicts_batch(rows: Sequence[VerdictRow]) -> pa.RecordBatch:
-    """The rows as columns of `VERDICTS`."""
+def verdicts_batch(rows: Sequence[VerdictRow], situations: Mapping[int, frozenset[str]]) -> pa.RecordBatch:
+    """The rows as columns of `VERDICTS`; ``situations`` has those of each run by its seed."""
+    first = {row.seed: place for place, row in reversed(list(enumerate(rows)))}
     columns: list[list[Any]] = [
         [row.seed for row in rows],
         [row.invariant for row in rows],
@@ -66,6 +69,7 @@ def verdicts_batch(rows: Sequence[VerdictRow]) -> pa.RecordBatch:
         [row.count for row in rows],
         [row.event_count for row in rows],
         [row.detail for row in rows],
+        [sorted(situations[row.seed]) if first[row.seed] == place else [] for place, row in enumerate(rows)],
     ]
     return _batch(columns, VERDICTS)
 

@@ -69,11 +69,11 @@ class ChosenNetwork(SimulatedNetwork):
         finally:
             self._choices.scope, self._names, self._asked = before
 
-    def way_ms(self) -> int:
-        """How long one message is on its way; quietly the shortest time."""
-        return int(self._choices.take("network", "way", self._drawn_way_ms, 1))
-
     def _drawn_way_ms(self) -> int:
+        """How long one message is on its way; quietly the shortest time."""
+        return int(self._choices.take("network", "way", self._way_of_stream_ms, 1))
+
+    def _way_of_stream_ms(self) -> int:
         return 1 + int(self._stream.random() * self.plan.delay_ms)
 
     def happens(self, chance: float) -> bool:

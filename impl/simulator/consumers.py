@@ -23,9 +23,11 @@ from rebalance_check.impl.client.subscriptions import Wanted
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
+from rebalance_check.impl.simulator.network import unnoticed
 from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced
 from rebalance_check.model.vocabulary.ids import partition
 
@@ -84,6 +86,7 @@ class ConsumerApplication(ConsumerCoordinator):
         cluster: Mapping[str, int],
         by_pattern: bool,
         plan: Callable[[], FaultPlan],
+        on_strike: Callable[[FaultKind], None] = unnoticed,
         random: Random,
         jitter: Random,
     ) -> None:
@@ -105,11 +108,12 @@ class ConsumerApplication(ConsumerCoordinator):
         self._has_skipped = False
         self._random = random
         self._plan = plan
+        self._on_strike = on_strike
         self._commits = settings.auto_commit_ms is None
         self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
         record_start(recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription)
 
-    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {"_plan", "_has_skipped"}
+    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {"_plan", "_on_strike", "_has_skipped"}
 
     def pending(self) -> str:
         """What this member waits for; empty when it is settled."""
@@ -136,14 +140,14 @@ class ConsumerApplication(ConsumerCoordinator):
         """
         plan = self._plan()
         self._not_read &= set() if plan is NO_FAULTS else set(self.owned)
-        if self.fetchable() and self._happens(plan.seek):
+        if self.fetchable() and self._strikes(FaultKind.SEEK, plan.seek):
             sought = self._random.choice(self.fetchable())
             self.consumed(sought, self._random.randint(0, log_end))
             self._not_read ^= {sought}
 
     def _commit_in_callback(self) -> None:
         """Commit what was read, without waiting for the answer, as often as the plan says."""
-        if self._happens(self._plan().callback_commit):
+        if self._strikes(FaultKind.CALLBACK_COMMIT, self._plan().callback_commit):
             with suppress(GroupError):  # of a member that was fenced: every poll says so
                 self.commit(self.positions(), self._now_ms)
 
@@ -157,7 +161,7 @@ class ConsumerApplication(ConsumerCoordinator):
 
         Raises: `WokenUp` as often as the fault plan says.
         """
-        if self._happens(self._plan().wake_up):
+        if self._strikes(FaultKind.WAKE_UP, self._plan().wake_up):
             raise WokenUp
         super().on_join_complete(generation_id, member_id, protocol, assignment)
 
@@ -197,8 +201,11 @@ class ConsumerApplication(ConsumerCoordinator):
             self.wish = other.wish
             self.subscribe(self.wish)
 
-    def _happens(self, chance: float) -> bool:
-        return chance > 0 and self._random.random() < chance
+    def _strikes(self, kind: FaultKind, chance: float) -> bool:
+        struck = chance > 0 and self._random.random() < chance
+        if struck:
+            self._on_strike(kind)
+        return struck
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from random import Random
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
 from rebalance_check.impl.protocol.leader_election import PROTOCOL_NAME, Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
+from rebalance_check.impl.simulator.network import unnoticed
 
 PORT = 8081
 
@@ -26,6 +28,7 @@ class ElectorApplication(LeaderElector):
         recorder: Recorder,
         *,
         plan: Callable[[], FaultPlan],
+        on_strike: Callable[[FaultKind], None] = unnoticed,
         random: Random,
         jitter: Random,
     ) -> None:
@@ -34,10 +37,11 @@ class ElectorApplication(LeaderElector):
         super().__init__(config, recorder, member=name, identity=identity, random=jitter)
         self._random = random
         self._plan = plan
+        self._on_strike = on_strike
         self._waits_until_ms = 0
         record_start(recorder, name, config, "eager", offered=(PROTOCOL_NAME,))
 
-    by_history = LeaderElector.by_history | {"_waits_until_ms"}
+    by_history = LeaderElector.by_history | {"_on_strike", "_waits_until_ms"}
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""
@@ -50,6 +54,7 @@ class ElectorApplication(LeaderElector):
         Raises: `WokenUp` as often as the fault plan says.
         """
         if (chance := self._plan().wake_up) and self._random.random() < chance:
+            self._on_strike(FaultKind.WAKE_UP)
             raise WokenUp
         try:
             super().on_join_complete(generation_id, member_id, protocol, assignment)

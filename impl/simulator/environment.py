@@ -30,6 +30,7 @@ from rebalance_check.impl.simulator.network import Token
 from rebalance_check.impl.simulator.nodes import NODES, PORT, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.progress import ProgressGuard
+from rebalance_check.impl.simulator.struck import Struck
 from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -78,6 +79,8 @@ class Environment:
         self._listener = listener
         self._member_ids = 0
         self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
+        self.struck = Struck()
+        self.network.on_strike = self.struck.note
         self._plan = plan
         self._config = broker_config(plan)
         self._numbers = Numbers()
@@ -109,6 +112,7 @@ class Environment:
     def _hear(self, event: Event) -> None:
         self._listener(event)
         self.progress.count(event)
+        self.struck.observe(event)
 
     def _new_member_id(self, prefix: str) -> str:
         """``m0-1``, ``m1-2``: unique in the run, and the process can be read from it."""
@@ -147,15 +151,20 @@ class Environment:
         if isinstance(request, FindCoordinatorRequest):
             self._serve_look_up(number, token)
             return
-        if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
+        if token is not None and self._refuses(request):
+            self.struck.note(FaultKind.REFUSAL)
             error = self.network.random.choice(REFUSALS[type(request)])
             self.network.answer(token, refused(request, error))
             return
         self.nodes.arrive(number, token, request)
 
+    def _refuses(self, request: MemberRequest) -> bool:
+        """Whether the node refuses this one; the chance is drawn for requests that are never refused, too."""
+        return self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS
+
     def _serve_look_up(self, number: int, token: Token | None) -> None:
         """A node is asked who coordinates. Where look-ups fail it does not know, says nothing, or names an old one."""
-        if not self.network.happens(self.network.plan.look_up):
+        if not self.network.strikes(FaultKind.LOOK_UP, self.network.plan.look_up):
             self.nodes.look_up(number, token)
             return
         match self.network.random.choice(LOOK_UP_FAILURES):

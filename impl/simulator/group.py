@@ -61,6 +61,7 @@ def _own_settings(
     """The settings of one member, which are those of all unless the group is of different ones."""
     if not environment.network.plan.has(FaultKind.MIXED_MEMBERS):
         return settings
+    environment.struck.note(FaultKind.MIXED_MEMBERS)
     return varied(settings, protocol, environment.seed, name)
 
 
@@ -76,13 +77,14 @@ def _consumers(environment: Environment, options: SimulationOptions) -> Start:
     environment.change_topics = topics.change
     environment.repeat_topics = topics.exist_in
     return partial(
-        ConsumerApplication, cluster=topics.cluster, by_pattern=by_pattern, plan=lambda: environment.network.plan
-    )
+        ConsumerApplication, cluster=topics.cluster, by_pattern=by_pattern,
+        plan=lambda: environment.network.plan, on_strike=environment.struck.note,
+    )  # fmt: skip
 
 
 def _candidates(environment: Environment, _options: SimulationOptions) -> Start:
     environment.to_own = lambda: (PRIMARY,)
-    return partial(ElectorApplication, plan=lambda: environment.network.plan)
+    return partial(ElectorApplication, plan=lambda: environment.network.plan, on_strike=environment.struck.note)
 
 
 STARTS: Final = {SimulatedProtocol.ELECTION: _candidates}

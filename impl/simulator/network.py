@@ -15,7 +15,8 @@ from typing import Final
 
 from rebalance_check.impl.protocol.messages import JoinGroupRequest, MemberReply, MemberRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
-from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
 
 REQUEST_TIMEOUT_MS: Final = 12_000
 """``request.timeout.ms``; a JoinGroup waits for the rebalance timeout and some more (`ConsumerNetworkClient`)."""
@@ -38,6 +39,10 @@ Serve = Callable[[int, Token | None, MemberRequest], None]
 """A node gets a request: the number of the node, what to answer to (None: nobody waits any more), the request."""
 
 
+def unnoticed(_kind: FaultKind) -> None:
+    """Nobody counts what strikes."""
+
+
 def never() -> None:
     """Nothing is to be done about a connection that broke."""
 
@@ -46,7 +51,7 @@ class SimulatedNetwork:
     """All connections of a run. ``serve`` is the cluster: it takes each request that arrives at one of its nodes.
 
     ``plan`` may be exchanged while the run goes on: the healed phase has a fault-free one. ``dead`` are the nodes that
-    refuse connections.
+    refuse connections. ``on_strike`` is called with the kind of each fault that strikes.
     """
 
     def __init__(self, clock: VirtualClock, random: Random, plan: FaultPlan, serve: Serve) -> None:
@@ -55,6 +60,7 @@ class SimulatedNetwork:
         self.plan = plan
         self.serve = serve
         self.dead: set[int] = set()
+        self.on_strike: Callable[[FaultKind], None] = unnoticed
         self._connections: dict[int, Connection] = {}
         self._opened = 0
 
@@ -95,11 +101,24 @@ class SimulatedNetwork:
 
     def way_ms(self) -> int:
         """How long one message is on its way."""
+        way_ms = self._drawn_way_ms()
+        if way_ms > NO_FAULTS.delay_ms:
+            self.on_strike(FaultKind.DELAY)
+        return way_ms
+
+    def _drawn_way_ms(self) -> int:
         return 1 + int(self.random.random() * self.plan.delay_ms)
 
     def happens(self, chance: float) -> bool:
         """Whether a fault of that chance strikes now; nothing is drawn for a fault that is switched off."""
         return chance > 0 and self.random.random() < chance
+
+    def strikes(self, kind: FaultKind, chance: float) -> bool:
+        """As `happens`; what strikes is noticed."""
+        struck = self.happens(chance)
+        if struck:
+            self.on_strike(kind)
+        return struck
 
 
 class Connection:
@@ -132,16 +151,16 @@ class Connection:
         """Put a request on its way."""
         network = self._network
         self._wait_for(correlation_id, request)
-        if network.happens(network.plan.drop):
+        if network.strikes(FaultKind.DROP, network.plan.drop):
             return
         self._on_the_way[correlation_id] = request
         arrival_ms = self._last_request_ms = max(self._last_request_ms, self._clock.now_ms + network.way_ms())
         self._clock.at(arrival_ms, partial(self._arrive, self._number, correlation_id))
-        if network.happens(network.plan.duplicate):
+        if network.strikes(FaultKind.DUPLICATE, network.plan.duplicate):
             self._clock.at(
                 arrival_ms + network.random.randrange(LATE_REQUEST_MS), partial(network.serve, self.node, None, request)
             )
-        if network.happens(network.plan.disconnect):
+        if network.strikes(FaultKind.DISCONNECT, network.plan.disconnect):
             self._clock.after(network.way_ms(), partial(self._break_if, self._number))
 
     def _arrive(self, number: int, correlation_id: int) -> None:
@@ -159,7 +178,7 @@ class Connection:
     def carry_reply(self, correlation_id: int, reply: MemberReply) -> None:
         """Put the reply on its way; called by the network."""
         network = self._network
-        if network.happens(network.plan.drop):
+        if network.strikes(FaultKind.DROP, network.plan.drop):
             return
         arrival_ms = self._last_reply_ms = max(self._last_reply_ms, self._clock.now_ms + network.way_ms())
         self._clock.at(arrival_ms, partial(self._deliver, self._number, correlation_id, reply))
@@ -202,7 +221,11 @@ class Connection:
         network.forget(self._number)
         for request in self._on_the_way.values():
             if network.happens(chance):
-                late_ms = network.random.randrange(LATE_REQUEST_MS) if network.happens(network.plan.reorder) else 0
+                late_ms = (
+                    network.random.randrange(LATE_REQUEST_MS)
+                    if network.strikes(FaultKind.REORDER, network.plan.reorder)
+                    else 0
+                )
                 self._clock.after(late_ms + network.way_ms(), partial(network.serve, self.node, None, request))
         self._on_the_way.clear()
 

@@ -15,6 +15,7 @@ from typing import Final
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.protocol.messages import FindCoordinatorRequest, MemberReply
 from rebalance_check.impl.runtime.clock import Timer
+from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import Application, WokenUp
 from rebalance_check.impl.simulator.connections import Connections
@@ -207,7 +208,7 @@ class MemberProcess:
             return
         self._send()
         plan = self._network.plan
-        if self._network.happens(plan.slow_application):
+        if self._network.strikes(FaultKind.SLOW_APPLICATION, plan.slow_application):
             busy_ms = self._random.randrange(plan.slow_ms)
             self._recorder.emit(ApplicationBusy(member=self.name, polled_ms=self._polled_ms, busy_ms=busy_ms))
             self._poll_timer = self._clock.after(busy_ms, self._enter_poll)

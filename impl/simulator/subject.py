@@ -161,12 +161,16 @@ class GroupRun:
         effect = _EFFECTS.get(action.kind)
         if effect is None:
             not_understood(action)
+        self._environment.struck.note_churn(action, self._environment.network.plan)
         effect(self._environment, action)
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
         self._environment.progress.release()
-        self._environment.harness.emit(RunEnded(pending=self._pending, unclaimed=self._environment.unclaimed()))
+        environment = self._environment
+        environment.harness.emit(
+            RunEnded(pending=self._pending, unclaimed=environment.unclaimed(), struck=environment.struck.noted())
+        )
 
     def _heal(self) -> None:
         environment = self._environment

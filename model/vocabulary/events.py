@@ -151,11 +151,13 @@ class RunEnded(Event):
     """The run ended and its history is complete.
 
     ``pending`` names what had not converged; ``unclaimed`` the connectors and tasks that a Connect worker runs beyond
-    its assignment, each after its worker.
+    its assignment, each after its worker; ``struck`` the kinds of fault that struck, each with the status that the
+    group had then ("no group" where there was none), sorted.
     """
 
     pending: tuple[str, ...] = ()
     unclaimed: tuple[tuple[str, str], ...] = ()
+    struck: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rebalance_check.commands._fuzz_own import is_own, own_campaign
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.pipeline.campaign import Simulate, parse_seeds
+from rebalance_check.pipeline.campaign import Pool, Simulate
 from rebalance_check.pipeline.scenario_runs import KEPT, SUBJECT, scenario_command, simulate_scenario
 from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.properties.catalogue import Claims
@@ -21,6 +21,19 @@ BROKER_SUBJECT: Final = "broker"
 GROUPS_SUBJECT: Final = "groups"
 SUBJECTS: Final = ("simulator", SUBJECT, BROKER_SUBJECT, GROUPS_SUBJECT)
 """The subjects that have a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSeeds:
+    """The seeds, and the words of a command line that ask for them."""
+
+    seeds: range | Pool
+    words: str
+
+    @property
+    def first(self) -> int:
+        """The lowest seed that may run."""
+        return self.seeds[0] if isinstance(self.seeds, range) else self.seeds.seeds[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +59,7 @@ class FuzzCampaign:
 
 
 def campaign_on(
-    subject: str, broker: str | None, seeds: str, options: SimulationOptions, claims: ClaimOptions
+    subject: str, broker: str | None, seeds: AskedSeeds, options: SimulationOptions, claims: ClaimOptions
 ) -> FuzzCampaign:
     """The campaign on this subject.
 
@@ -55,7 +68,7 @@ def campaign_on(
     if subject == SUBJECT:
         return FuzzCampaign(
             subject=subject, simulate=simulate_scenario, options=scenario_options(options),
-            names=_names(claims, KEPT), header=f"fuzz --subject {subject} --seeds {seeds}",
+            names=_names(claims, KEPT), header=f"fuzz --subject {subject} {seeds.words}",
         )  # fmt: skip
     simulate: Simulate = simulator
     called, replayed = subject, ""
@@ -65,9 +78,9 @@ def campaign_on(
         simulate = groups_on(broker, options)
         called, replayed = f"{subject} on {broker}", f"--subject {subject} --broker {broker}"
     elif is_own(subject):
-        simulate, options, claims = own_campaign(subject, options, claims, parse_seeds(seeds)[0])
+        simulate, options, claims = own_campaign(subject, options, claims, seeds.first)
         replayed = f"--subject {subject}"
-    header = " ".join(filter(None, (f"fuzz --seeds {seeds}", options.command_line(), replayed)))
+    header = " ".join(filter(None, ("fuzz", seeds.words, options.command_line(), replayed)))
     return FuzzCampaign(
         subject=called, simulate=simulate, options=options, names=_names(claims), header=header, replayed=replayed
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from rebalance_check.commands._console import Console, show_untested, verdict_line
 from rebalance_check.commands._fuzz_campaign import FuzzCampaign
+from rebalance_check.commands._fuzz_coverage import coverage_document, show_coverage
+from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.pipeline.findings import Finding, KnownTally
 from rebalance_check.pipeline.judging import VerdictRow
 from rebalance_check.pipeline.limits import OnFinding
@@ -28,8 +31,8 @@ def said_at_once(console: Console, campaign: FuzzCampaign, *, stops: bool) -> On
     return say
 
 
-def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
-    """Each counterexample, then the figures and the verdicts."""
+def show_result(console: Console, result: FuzzResult, texts: list[str], allowed: Sequence[FaultKind] = ()) -> None:
+    """Each counterexample, then the figures, the verdicts and what was reached with the faults ``allowed``."""
     for text in texts:
         console.say(f"\n{text}\n")
     speed = result.events / result.seconds if result.seconds else 0
@@ -43,6 +46,7 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     show_known(console, result.known)
     untested = {name: claim.reason for name, claim in result.verdicts.items() if claim.outcome is Outcome.UNTESTED}
     show_untested(console, untested, reasons=result.require_tested)
+    show_coverage(console, result, allowed)
     if result.failing_seeds:
         console.say(f"failing seeds: {_seeds(result.failing_seeds)}")
     held = sum(claim.outcome is Outcome.HELD for claim in result.verdicts.values())
@@ -111,6 +115,7 @@ def fuzz_document(result: FuzzResult) -> dict[str, Any]:
         "known": [_known_document(each) for each in result.known if each.rows],
         "known_not_seen": [entry_document(each.entry) for each in result.known if not each.rows],
         "faults": list(result.faults),
+        "coverage": coverage_document(result),
     }
 
 

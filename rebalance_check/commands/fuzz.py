@@ -26,11 +26,12 @@ from rebalance_check.commands._console import (
     said_at_interruption,
 )
 from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
-from rebalance_check.commands._fuzz_limits import SeedsOfCampaign, endless_seeds, limits_of
+from rebalance_check.commands._fuzz_limits import SeedsOfCampaign, limits_of
 from rebalance_check.commands._fuzz_no_histories import fuzz_without_histories, has_histories, require_runs
-from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
+from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options
 from rebalance_check.commands._fuzz_own import subject_option
 from rebalance_check.commands._fuzz_result import fuzz_document, said_at_once, show_result
+from rebalance_check.commands._fuzz_seeds import CHOOSING, asked_seeds, refuse_runs
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.commands._upgrade_option import path_option
@@ -62,8 +63,13 @@ from rebalance_check.report.terminal import visible
 
 @click.command("fuzz")
 @click.option(
-    "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
-)
+    "--seeds", default="0:100", metavar="FIRST:LAST",
+    help="Exactly these, from FIRST up to, not including, LAST. Without it, simulated groups have their seeds chosen "
+    "(--runs), and all else runs 0:100.",
+)  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), metavar="N",
+              help="Run so many seeds (default: 100), each round of them chosen by what the runs before it reached; "
+              "with --seeds, from these.")  # fmt: skip
 @subject_option(SUBJECTS,
               help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. "
               "With it go --seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and "
@@ -122,8 +128,8 @@ from rebalance_check.report.terminal import visible
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--minutes", type=Minutes(zero=True), default=0.0,
-              help="End after so many minutes; without --seeds, run seeds until then. With --broker: go on with "
-              "further seeds until so many minutes are over.")  # fmt: skip
+              help="End after so many minutes; without --seeds and --runs, run seeds until then. With --broker: go on "
+              "with further seeds until so many minutes are over.")  # fmt: skip
 @known_options
 @campaign_options
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
@@ -132,9 +138,9 @@ from rebalance_check.report.terminal import visible
 @rows_option
 @ci_options(sarif=True)
 @json_option
-def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
-            subject: str, broker: str | None, known: KnownOptions, ends: CampaignOptions, history: Path | None,
-            shrinking: bool, html: Path | None, ci: CiOptions,
+def command(*, seeds: str, runs: int | None, engine: str, master: str, workers: int | None, out: Path | None,
+            claims: ClaimOptions, subject: str, broker: str | None, known: KnownOptions, ends: CampaignOptions,
+            history: Path | None, shrinking: bool, html: Path | None, ci: CiOptions,
             as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
@@ -161,6 +167,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     require_runs(html, subject, broker)
     if sizes["wire"] or not has_histories(subject, broker):
         refuse_campaign_options(known, ends, "frames, requests and scenarios on a broker")
+        refuse_runs(runs)
         return fuzz_without_histories(
             console, ci=ci, broker=broker, seeds=parse_seeds(seeds), claims=claims, sizes=sizes, shrinking=shrinking
         )
@@ -168,16 +175,15 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     for other in ("variants", "frames", "over", "wire"):
         del sizes[other]
     options = search_options(options_of(**sizes))
-    seeds = endless_seeds(search_seeds(seeds, options.mutant), minutes)
-    chosen = parse_seeds(seeds)
-    campaign = campaign_on(subject, broker, seeds, options, claims)
+    asked = asked_seeds(seeds, runs, minutes, subject, options)
+    campaign = campaign_on(subject, broker, asked, options, claims)
     options, header, simulate = campaign.options, campaign.header, campaign.simulate
     console.say(visible(header))
     corpus = SeedsOfCampaign(ends.corpus, campaign)
     resumable = said_at_interruption("the same command goes on with the rest") if out is not None else nullcontext()
     with resumable, console.progress() as advance:
         result = fuzz(
-            chosen, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
+            asked.seeds, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
             subject=campaign.subject, master=master, workers=workers, require_tested=claims.require_tested,
             list_runs=html is not None, known=known.listed, strict=known.strict, progress=advance,
             first=() if out is not None or engine != "local" else corpus.seeds, limits=limits_of(ends, minutes),
@@ -191,7 +197,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
         from rebalance_check.commands._campaign_pages import page_of_seeds, write_campaign  # noqa: PLC0415 - needs an extra
 
         write_campaign(console, html, page_of_seeds(result, campaign))
-    show_result(console, result, [text for text, _ in found])
+    show_result(console, result, [text for text, _ in found], options.faults if subject in CHOOSING else ())
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
         console.say(f"history of seed {result.counterexamples[0].seed}: {visible(str(history))}")

@@ -84,7 +84,7 @@ FLOORS = (
     # Invariants over events, and the judge.
     ("properties.malformed", "properties.features", "properties.numbering", "properties.signatures"),
     ("properties.verdict", "properties.history"),
-    ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
+    ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage", "properties.situations"),
     ("properties.views", "properties.exit_codes"),
     ("properties.standstill",),
     (

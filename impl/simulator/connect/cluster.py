@@ -42,7 +42,9 @@ class ConnectCluster:
     def __init__(self, environment: Environment, options: SimulationOptions) -> None:
         self._environment = environment
         self._options = options
-        disturbances = Disturbances(stream(environment.seed, "connect"), lambda: environment.network.plan)
+        disturbances = Disturbances(
+            stream(environment.seed, "connect"), lambda: environment.network.plan, environment.struck.note
+        )
         self.shared = SharedCluster(
             clock=environment.clock,
             disturbances=disturbances,

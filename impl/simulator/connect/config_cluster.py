@@ -19,10 +19,11 @@ from rebalance_check.impl.connect.config.store import ConfigStore
 from rebalance_check.impl.connect.config.values import ConfigRecord, RestartRequest, SessionKey, TargetState
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import draw_plan
-from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.config_churn import draw_of
+from rebalance_check.impl.simulator.struck import Struck
 from rebalance_check.model.vocabulary.actions import CONFIG_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, MemberCrashed, MemberStarted, RunEnded, RunStarted
@@ -79,6 +80,7 @@ class ConfigCluster:
         self.harness.emit(RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant))
         self._seed = seed
         self._plan = draw_plan(seed, options)
+        self._struck = Struck()
         self._most_tasks = options.partitions
         self._incarnations = [0] * options.members
         self._pending: tuple[str, ...] = ()
@@ -102,6 +104,7 @@ class ConfigCluster:
             raise RebalanceCheckError(
                 f"config stores do not understand {action.kind}: choose one of {', '.join(sorted(CONFIG_CHURN))}"
             )
+        self._struck.note_churn(action, self._plan)
         if action.kind is ActionKind.HEAL:
             self._settle()
         elif action.kind is ActionKind.START_MEMBER:
@@ -186,7 +189,9 @@ class ConfigCluster:
 
     def _send(self, channel: ConfigChannel, random: Random) -> None:
         sending = channel.sending[0]
-        if random.random() < self._plan.drop or (sending.send.transaction and channel.fenced):
+        if lost := random.random() < self._plan.drop:
+            self._struck.note(FaultKind.DROP)
+        if lost or (sending.send.transaction and channel.fenced):
             channel.fail(sending)
         elif sending.complete:
             channel.answer(sending)
@@ -229,4 +234,4 @@ class ConfigCluster:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        self.harness.emit(RunEnded(pending=self._pending))
+        self.harness.emit(RunEnded(pending=self._pending, struck=self._struck.noted()))

@@ -88,7 +88,7 @@ class ConfigThreads:
         channel, disturbances = self.channel, self._disturbances
         if sending not in channel.sending:
             return
-        if disturbances.happens(disturbances.plan.drop) or (sending.send.transaction and channel.fenced):
+        if disturbances.loses() or (sending.send.transaction and channel.fenced):
             channel.fail(sending)
         elif sending.complete:
             channel.answer(sending)

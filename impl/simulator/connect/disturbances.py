@@ -11,6 +11,8 @@ from rebalance_check.impl.connect.herder.behaviour import WELL_BEHAVED, Behaviou
 from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
+from rebalance_check.impl.simulator.network import unnoticed
 
 UNREADABLE_MS: Final = 5_000
 """How long the config topic cannot be read when that happens: longer than ``worker.sync.timeout.ms``."""
@@ -23,11 +25,17 @@ COMMON_TOPIC: Final = "common"
 
 
 class Disturbances:
-    """Draws from one stream of the seed; ``plan`` gives the present plan, without faults once the run is healed."""
+    """Draws from one stream of the seed; ``plan`` gives the present plan, without faults once the run is healed.
 
-    def __init__(self, random: Random, plan: Callable[[], FaultPlan]) -> None:
+    ``on_strike`` is called with the kind of each fault that strikes.
+    """
+
+    def __init__(
+        self, random: Random, plan: Callable[[], FaultPlan], on_strike: Callable[[FaultKind], None] = unnoticed
+    ) -> None:
         self.random = random
         self._plan = plan
+        self.note = on_strike
 
     @property
     def plan(self) -> FaultPlan:
@@ -41,23 +49,32 @@ class Disturbances:
 
     def delay_ms(self) -> int:
         """How long one step of a thread or of a message takes."""
-        return self.random.randint(0, self.plan.delay_ms)
+        delay_ms = self.random.randint(0, self.plan.delay_ms)
+        if delay_ms > NO_FAULTS.delay_ms:
+            self.note(FaultKind.DELAY)
+        return delay_ms
 
     def reading_ms(self) -> int:
         """How long the reader of a config topic takes for its next records."""
-        if self.happens(self.plan.drop):
+        if self.loses():
             return UNREADABLE_MS
-        if self.happens(self.plan.config_outage):
+        if self._strikes(FaultKind.CONFIG_OUTAGE, self.plan.config_outage):
             return self.random.randrange(LONGEST_OUTAGE_MS)
         return self.delay_ms()
 
-    def happens(self, chance: float) -> bool:
+    def loses(self) -> bool:
+        """Whether something fails that fails as often as messages are lost."""
+        return self._strikes(FaultKind.DROP, self.plan.drop)
+
+    def _strikes(self, kind: FaultKind, chance: float) -> bool:
         """Whether a fault of that chance strikes; nothing is drawn for one that is switched off."""
-        return chance > 0 and self.random.random() < chance
+        struck = chance > 0 and self.random.random() < chance
+        if struck:
+            self.note(kind)
+        return struck
 
     def behaviour_of(self, key: WorkKey) -> Behaviour:
         """What the next start of a connector or task does; it fails as often as messages are lost."""
-        plan = self.plan
         topics = () if isinstance(key, ConnectorKey) else (COMMON_TOPIC, f"of-{key.connector}")
         if self.healed:
             return replace(WELL_BEHAVED, topics=topics)
@@ -65,12 +82,16 @@ class Disturbances:
             begin_ms=self.delay_ms(),
             start_ms=self._maybe_slow_ms(),
             stop_ms=self._maybe_slow_ms(),
-            fails_at_start=self.happens(plan.drop),
-            fails_at_stop=self.happens(plan.drop),
-            fails_after_ms=self.random.randrange(20_000) if self.happens(plan.drop) else None,
+            fails_at_start=self.loses(),
+            fails_at_stop=self.loses(),
+            fails_after_ms=self.random.randrange(20_000) if self.loses() else None,
             topics=topics,
         )
 
     def _maybe_slow_ms(self) -> int:
         plan = self.plan
-        return self.random.randrange(plan.slow_ms) if self.happens(plan.slow_application) else self.delay_ms()
+        return (
+            self.random.randrange(plan.slow_ms)
+            if self._strikes(FaultKind.SLOW_APPLICATION, plan.slow_application)
+            else self.delay_ms()
+        )

@@ -47,7 +47,7 @@ class InternalRest:
         """Carry a request to the worker at ``url``, and its answer back; what is not answered in time has failed."""
         exchange = Exchange(sender, self.disturbances, on_answer)
         target = self.workers.get(url)
-        if target is None or not target.threads.alive or self.disturbances.happens(self.disturbances.plan.drop):
+        if target is None or not target.threads.alive or self.disturbances.loses():
             exchange.answer(Answer.FAILED)
             return
         sender.after(REQUEST_TIMEOUT_MS, partial(exchange.arrive, Answer.FAILED))

@@ -128,6 +128,7 @@ class StatusCluster:
                 f"a cluster of status stores does not understand {action.kind}: choose one of "
                 f"{', '.join(sorted(STATUS_CHURN))}"
             )
+        self._environment.struck.note_churn(action, self._environment.plan)
         if action.kind is ActionKind.ADVANCE_CLOCK:
             self.clock.run_until(self.clock.now_ms + action.choice)
         elif action.kind is ActionKind.HEAL:
@@ -227,4 +228,4 @@ class StatusCluster:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        self.harness.emit(RunEnded(pending=self._pending))
+        self.harness.emit(RunEnded(pending=self._pending, struck=self._environment.struck.noted()))

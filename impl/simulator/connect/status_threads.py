@@ -11,6 +11,7 @@ from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
 
 
 class Process(Protocol):
@@ -41,6 +42,10 @@ class Surroundings(Protocol):
 
     def delay_ms(self) -> int:
         """How long a message or a thread takes."""
+        ...
+
+    def note(self, kind: FaultKind) -> None:
+        """A fault of this kind strikes."""
         ...
 
 
@@ -90,11 +95,14 @@ class StatusThreads:
         plan, random = self._around.plan, self._around.random
         fate = random.random()
         if fate < plan.drop:
+            self._around.note(FaultKind.DROP)
             self._process.after(self._around.delay_ms(), partial(self._answered, SendOutcome.RETRIABLE))
         elif fate < plan.drop + plan.disconnect / 4:
+            self._around.note(FaultKind.DISCONNECT)
             self._process.after(self._around.delay_ms(), partial(self._answered, SendOutcome.FATAL))
         else:
-            lost = random.random() < plan.duplicate
+            if lost := random.random() < plan.duplicate:
+                self._around.note(FaultKind.DUPLICATE)
             outcome = SendOutcome.RETRIABLE if lost else SendOutcome.OK
             self._at_broker(self._around.delay_ms(), partial(self._append, outcome))
 

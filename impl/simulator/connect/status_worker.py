@@ -7,7 +7,7 @@ and UNASSIGNED with putSafe, each carrying the generation that the worker receiv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
@@ -20,22 +20,39 @@ from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.connect.status_threads import StatusThreads
+from rebalance_check.impl.simulator.struck import Struck
 
 Key = ConnectorKey | TaskKey
 
 
 @dataclass(slots=True)
 class StatusEnvironment:
-    """What the processes of a run share: time, chance, the present phase's plan, and what to call after an append."""
+    """What the processes of a run share: time, chance, the present phase's plan, what to call after an append, and what
+    struck so far."""
 
     clock: VirtualClock
     random: Random
     plan: FaultPlan
     appended: Callable[[], None]
+    struck: Struck = field(default_factory=Struck)
 
     def delay_ms(self) -> int:
         """How long a message or a thread takes, in ms."""
-        return self.random.randint(0, self.plan.delay_ms)
+        delay_ms = self.random.randint(0, self.plan.delay_ms)
+        if delay_ms > NO_FAULTS.delay_ms:
+            self.note(FaultKind.DELAY)
+        return delay_ms
+
+    def note(self, kind: FaultKind) -> None:
+        """A fault of this kind strikes."""
+        self.struck.note(kind)
+
+    def strikes(self, kind: FaultKind, chance: float) -> bool:
+        """Whether a fault of that chance strikes now; a number is drawn in any case."""
+        struck = self.random.random() < chance
+        if struck:
+            self.note(kind)
+        return struck
 
     def heal(self) -> None:
         """From here on nothing goes wrong."""
@@ -124,7 +141,7 @@ class WorkerProcess:
             return
         attempt = self.store.admit(key, value, safe=safe)
         plan = self._environment.plan
-        if plan.has(FaultKind.REORDER) and self._environment.random.random() < plan.reorder / 2:
+        if plan.has(FaultKind.REORDER) and self._environment.strikes(FaultKind.REORDER, plan.reorder / 2):
             self.after(self._environment.delay_ms(), partial(self._hand_over, attempt))
         else:
             self._hand_over(attempt)
@@ -149,7 +166,7 @@ class WorkerProcess:
 
     def _start_delay(self) -> int:
         plan, random = self._environment.plan, self._environment.random
-        slow = random.random() < plan.slow_application
+        slow = self._environment.strikes(FaultKind.SLOW_APPLICATION, plan.slow_application)
         return random.randint(0, plan.slow_ms if slow else plan.delay_ms)
 
     def _started(self, key: Key) -> None:
