@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
 
@@ -35,6 +35,11 @@ class Finding:
     broken: Broken
 
 
+def never() -> bool:
+    """A search without a limit of time."""
+    return False
+
+
 @dataclass(slots=True)
 class BrokenClaims:
     """The claims that broke so far: the first seed of each, and how many inputs broke it."""
@@ -64,10 +69,12 @@ def search(
     *,
     claims: Collection[str] = (),
     progress: ProgressListener = ignore_progress,
+    is_over: Callable[[], bool] = never,
 ) -> Search:
     """Ask every named assignor about every seed's problem of every shape.
 
-    ``claims`` are the only ones that are judged, all when there are none; ``progress`` receives the inputs so far.
+    ``claims`` are the only ones that are judged, all when there are none; ``progress`` receives the inputs so far. No
+    input is begun once ``is_over`` says so.
     """
     found = Search()
     total = len(names) * len(shapes) * len(seeds)
@@ -79,6 +86,8 @@ def search(
                 if broken is not None:
                     noted.note(seed, broken)
                 progress("assignors", found.inputs, total)
+                if is_over():
+                    break
             found.findings += [
                 _finding(assignors, Origin(name, shape, seed), claim, noted.counts[claim])
                 for claim, seed in noted.first.items()

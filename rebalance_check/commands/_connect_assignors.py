@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +40,7 @@ class ConnectOptions:
     seeds: range
     text: str | None
     comparing: bool
+    is_over: Callable[[], bool]
 
 
 def run_connect(console: Console, options: ConnectOptions) -> int:
@@ -71,7 +72,10 @@ def run_connect(console: Console, options: ConnectOptions) -> int:
             found = judge_one(asked, options.names, read_history(options.text), options.claims)
         else:
             with console.progress() as advance:
-                found = search(asked, options.names, shapes, options.seeds, claims=options.claims, progress=advance)
+                found = search(
+                    asked, options.names, shapes, options.seeds,
+                    claims=options.claims, progress=advance, is_over=options.is_over,
+                )  # fmt: skip
         return _finish(console, asked.name, found)
 
 

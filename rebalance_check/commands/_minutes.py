@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import click
@@ -23,3 +25,9 @@ class Minutes(click.FloatRange):
         if math.isnan(minutes):
             self.fail(f"{value} is no number of minutes.", param, ctx)
         return minutes
+
+
+def over_after(minutes: float) -> Callable[[], bool]:
+    """Whether so many minutes have passed since this call; 0 stands for no limit."""
+    end = time.monotonic() + minutes * 60
+    return lambda: minutes > 0 and time.monotonic() >= end

@@ -12,6 +12,7 @@ import msgspec
 from rebalance_check.commands._assignor_findings import Shown, finish_search
 from rebalance_check.commands._connect_assignors import CONNECT_CLAIM_NAMES, ConnectOptions, run_connect
 from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._minutes import Minutes, over_after
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION
@@ -47,9 +48,10 @@ EITHER_SHAPE: Final = tuple(dict.fromkeys((*SHAPES, *CONNECT_SHAPES)))
 @click.option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
 @click.option("--input", "text", metavar="TEXT", help="Judge the answers to this one problem (as a finding prints it).")
 @click.option("--compare", "comparing", is_flag=True, help="Hold our answers against theirs instead of judging theirs.")
+@click.option("--minutes", type=Minutes(zero=True), default=0.0, help="Begin no input after this time.")
 @json_option
 def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
-            seeds: str, text: str | None, comparing: bool, as_json: bool) -> int:  # fmt: skip
+            seeds: str, text: str | None, comparing: bool, minutes: float, as_json: bool) -> int:  # fmt: skip
     """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
 
     Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
@@ -59,10 +61,13 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
     chosen, looks, numbers = names or ASSIGNORS, shapes or tuple(SHAPES), parse_seeds(seeds)
     if comparing and (text is not None or version == OURS):
         raise RebalanceCheckError("--compare holds a release against ours: leave out --input, and name a release")
+    if comparing and minutes:
+        raise RebalanceCheckError("--minutes ends a search, and --compare is none: choose fewer --seeds")
+    is_over = over_after(minutes)
     if set(names) & set(CONNECT_ASSIGNORS):
         return run_connect(console, ConnectOptions(
             version=None if version == OURS else version, names=names, shapes=shapes, claims=claims, seeds=numbers,
-            text=text, comparing=comparing,
+            text=text, comparing=comparing, is_over=is_over,
         ))  # fmt: skip
     _refuse_connect(shapes, claims)
     with ExitStack() as stack:
@@ -71,7 +76,9 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
             return finish_comparison(console, asked.name, list(compare(asked, chosen, looks, numbers)))
         if text is not None:
             return finish(console, asked.name, judge_one(asked, chosen, read_problem(text), claims))
-        return finish(console, asked.name, search_watched(console, asked, chosen, looks, numbers, claims=claims))
+        with console.progress() as advance:
+            found = search(asked, chosen, looks, numbers, claims=claims, progress=advance, is_over=is_over)
+        return finish(console, asked.name, found)
 
 
 def _refuse_connect(shapes: Sequence[str], claims: Sequence[str]) -> None:
@@ -88,15 +95,6 @@ def read_problem(text: str) -> Problem:
         raise RebalanceCheckError(f"--input is no assignment problem ({error}): take one that a finding printed") from (
             error
         )
-
-
-def search_watched(
-    console: Console, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range,
-    *, claims: Sequence[str],
-) -> Search:  # fmt: skip
-    """Search with a progress bar on a terminal."""
-    with console.progress() as advance:
-        return search(asked, names, shapes, seeds, claims=claims, progress=advance)
 
 
 def finish(console: Console, whose: str, found: Search) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from rebalance_check.commands._console import Console, json_option, verdict_line
-from rebalance_check.commands._minutes import Minutes
+from rebalance_check.commands._minutes import Minutes, over_after
 from rebalance_check.commands._random_options import MEANS_GROUPS, RandomOptions
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
 from rebalance_check.impl.mutants.diff import diff_of
@@ -45,13 +45,18 @@ from rebalance_check.report.mutants_page import mutants_markdown
 @click.option("--only", type=click.IntRange(min=0), metavar="K", help="With --random: try edit K alone, and explain.")
 @click.option("--show", type=click.IntRange(min=0), metavar="K", help="With --random: print edit K, and try none.")
 @click.option("--workers", type=click.IntRange(1, 256), help="With --random: processes (default: one per core).")
-@click.option("--minutes", type=Minutes(zero=True), default=0.0, help="With --random: begin no edit after this time.")
+@click.option(
+    "--minutes",
+    type=Minutes(zero=True),
+    default=0.0,
+    help="With --random or --run: begin no edit, or no search, after this time.",
+)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="With --random: keep each result there; goes on with what is there.")  # fmt: skip
 @json_option
 def command(
     *, names: tuple[str, ...], run: bool, steps: bool, finds: bool, field_bugs: bool, diff: bool, markdown: bool,
-    as_json: bool, count: int | None, **drawn: Any,
+    as_json: bool, count: int | None, minutes: float, **drawn: Any,
 ) -> int:  # fmt: skip
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
@@ -68,8 +73,8 @@ def command(
         from rebalance_check.commands import _random_mutants  # noqa: PLC0415 - needs what only a search needs
 
         _refuse_listing(names, run=run, steps=steps, finds=finds, field_bugs=field_bugs, diff=diff, markdown=markdown)
-        return _random_mutants.random_mutants(console, RandomOptions(count=count, **drawn))
-    _refuse_drawn()
+        return _random_mutants.random_mutants(console, RandomOptions(count=count, minutes=minutes, **drawn))
+    _refuse_drawn(may_end=run)
     chosen = [find_mutant(name) for name in names] or list(MUTANTS.values())
     if markdown and (names or run):
         raise RebalanceCheckError("--markdown prints the whole table: leave names and --run away")
@@ -89,7 +94,7 @@ def command(
         return _diffs(console, chosen)
     if steps:
         return _measure(console, chosen)
-    return _search(console, chosen, by_name=bool(names)) if run else _list(console, chosen)
+    return _search(console, chosen, over_after(minutes), by_name=bool(names)) if run else _list(console, chosen)
 
 
 def _refuse_listing(names: tuple[str, ...], **flags: bool) -> None:
@@ -100,10 +105,11 @@ def _refuse_listing(names: tuple[str, ...], **flags: bool) -> None:
         )
 
 
-def _refuse_drawn() -> None:
-    """Options of --random do nothing without it."""
+def _refuse_drawn(*, may_end: bool) -> None:
+    """Options of --random do nothing without it; a search may have an end, too."""
     context = click.get_current_context()
-    for name in ("seed", "packages", "groups", "only", "show", "workers", "minutes", "out"):
+    of_random = ("seed", "packages", "groups", "only", "show", "workers", "out")
+    for name in of_random if may_end else (*of_random, "minutes"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = {"packages": "package", "groups": "means"}.get(name, name)
             raise RebalanceCheckError(f"--{option} goes with --random N: add it, or leave --{option} out")
@@ -139,13 +145,16 @@ def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
     return console.finish({"steps": {name: caught.steps for name, caught in found.items() if caught is not None}})
 
 
-def _search(console: Console, mutants: list[Mutant], *, by_name: bool) -> int:
-    """Catch them one by one; those with a scenario of their own are left out, unless somebody asks for one."""
+def _search(console: Console, mutants: list[Mutant], is_over: Callable[[], bool], *, by_name: bool) -> int:
+    """Catch them one by one until time ends; those with a scenario of their own are left out, unless they are named."""
     from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
 
     searched = [mutant for mutant in mutants if by_name or not isinstance(mutant.find, PytestCase)]
     results: list[dict[str, Any]] = []
     for mutant in searched:
+        if results and is_over():
+            console.say(f"{len(results)} of {len(searched)} were searched for when --minutes ended")
+            break
         caught = _mutant_search.catch(mutant)
         results.append(_mutant_search.document(mutant, caught))
         if caught is None:

@@ -148,3 +148,26 @@ def test_options_that_do_not_go_together(command: Command, arguments: tuple[str,
 
 def test_what_counts_as_caught() -> None:
     assert {end for end in End if end not in CAUGHT} == {End.SURVIVED, End.UNCHANGED, End.NEVER_RUN}
+
+
+def test_a_search_for_planted_defects__ends_with_its_minutes(command: Command) -> None:
+    two = ("roundrobin-deals-from-the-last", "sticky-fails-on-deleted-topic")
+    answer = command("mutants", *two, "--run", "--minutes", "0.00001")
+    assert answer.code == 0
+    assert "1 of 2 were searched for when --minutes ended" in answer.out
+    assert "1 of 1 caught" in answer.out
+
+
+@pytest.mark.parametrize("assignor", ["range", "connect-eager"])
+def test_a_search_among_assignment_problems__ends_with_its_minutes(command: Command, assignor: str) -> None:
+    answer = command(
+        "assignors", "--version", "ours", "--assignor", assignor, "--shape", "tame", "--minutes", "0.00001"
+    )
+    assert answer.code == 0
+    assert "1 inputs" in answer.out or "1 histories" in answer.out
+
+
+def test_a_comparison_of_assignors_has_no_minutes(command: Command) -> None:
+    answer = command("assignors", "--compare", "--minutes", "1")
+    assert answer.code == 2
+    assert "--minutes ends a search, and --compare is none" in answer.err

@@ -8,7 +8,7 @@ from typing import Final
 
 from rebalance_check.integration.oracle.connect.assigned_group import PROTOCOL, run_history
 from rebalance_check.integration.oracle.connect.request import EAGER_PROTOCOL, ConnectAssignors
-from rebalance_check.integration.oracle.search import BrokenClaims
+from rebalance_check.integration.oracle.search import BrokenClaims, never
 from rebalance_check.model.shrink import ddmin, reduced
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.claims import Broken
@@ -65,11 +65,12 @@ def search(
     *,
     claims: tuple[str, ...] = (),
     progress: ProgressListener = ignore_progress,
+    is_over: Callable[[], bool] = never,
 ) -> ConnectSearch:
     """Run every seed's history of every shape with each named assignor, and judge it by the first claim that breaks.
 
     ``claims`` are the only ones that are judged, all that need not be named when there are none; ``progress`` receives
-    the histories so far.
+    the histories so far. No history is begun once ``is_over`` says so.
     """
     found = ConnectSearch()
     total = len(names) * len(shapes) * len(seeds)
@@ -82,6 +83,8 @@ def search(
                 for broken in broken_connect_claims(name, course, claims):
                     noted.note(seed, broken)
                 progress("connect assignors", found.histories, total)
+                if is_over():
+                    break
             for claim, seed in noted.first.items():
                 found.findings += _findings(assignors, name, (shape, seed, noted.counts[claim]), claim)
     return found
