@@ -105,5 +105,8 @@ CONFIG_MUTANTS: Final = [
         "where exactly-once support is being prepared, a leader writes with a producer that nothing can fence",
         "fenced_leader_appends_nothing",
     ),
+    _mutant(
+        "store-starts-with-every-call", "a store starts anew with every call that ends", "config_store_starts_once"
+    ),
     _mutant("reader-begins-again", "a reader that reached the end begins anew", "config_reads_in_order"),
 ]

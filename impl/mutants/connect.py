@@ -259,6 +259,39 @@ _READING: Final = [
     ),
 ]
 
+_OPERATOR: Final = [
+    _mutant(
+        "stop-request-forgotten",
+        "a worker that an operator asks to stop a connector does nothing, and never answers",
+        "herder_requests_are_answered",
+    ),
+    _mutant(
+        "stop-writes-no-target-state",
+        "a worker that stops a connector takes its tasks away, and does not write that it is stopped",
+        "accepted_requests_are_written",
+    ),
+    _mutant(
+        "target-state-restarts-connector",
+        "a worker that reads another target state restarts the connector before it applies it",
+        "work_stop_has_a_cause",
+    ),
+    _mutant(
+        "reconfigured-tasks-start-before-their-round",
+        "tasks that got other configs are started at once, and not when the next round has assigned them",
+        "work_start_has_a_cause",
+    ),
+    _mutant(
+        "new-work-waits-for-a-delay",
+        "what no worker has waits for the delay although no worker left",
+        "delay_has_a_cause",
+    ),
+    _mutant(
+        "lost-work-is-placed-at-once",
+        "the work of a worker that left is assigned at once",
+        "lost_work_waits",
+    ),
+]
+
 _FENCING: Final = [
     _of_the_field(
         "connect-fencing-aborted-by-pending-rebalance",
@@ -280,4 +313,4 @@ _FENCING: Final = [
     ),
 ]
 
-CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_READING, *_FENCING, *_STATUSES]
+CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_READING, *_OPERATOR, *_FENCING, *_STATUSES]

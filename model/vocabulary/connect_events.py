@@ -211,6 +211,27 @@ class OwnerLookedUp(GenerationEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HerderAsked(MemberEvent):
+    """An operator asked the worker by its REST interface; ``request`` numbers the requests of a run.
+
+    ``operation``: configure, delete, pause, resume, stop, restart (KIP-745), restart work (one connector or task), or
+    reset topics. ``work`` is what it is about: a connector, or a task.
+    """
+
+    request: int
+    operation: str
+    work: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HerderAnswered(MemberEvent):
+    """The worker answered a request of an operator; ``answer`` is the HTTP status, 204 for what it has done."""
+
+    request: int
+    answer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStateChanged(MemberEvent):
     """The worker applies the target state of a connector: STARTED, PAUSED or STOPPED."""
 
@@ -303,7 +324,7 @@ ConnectEvent: TypeAlias = (
     | CoordinatorAwaited
     | WorkRevocationStarted | WorkRevocationEnded | WorkCancelled | CancelledWorkEnded | AssignmentAccepted
     | WorkStateChanged | TopicUsed | TopicsReset
-    | OwnerLookedUp | TargetStateChanged | RestartRequested | RestartPlanned
+    | OwnerLookedUp | HerderAsked | HerderAnswered | TargetStateChanged | RestartRequested | RestartPlanned
     | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | InternalRequestChecked | ZombieFencingEnded
 )  # fmt: skip
 """The events of a worker."""

@@ -46,6 +46,8 @@ from rebalance_check.model.vocabulary.connect_events import ConnectEvent as Conn
 from rebalance_check.model.vocabulary.connect_events import ConnectorStarted as ConnectorStarted
 from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as ConnectorStopped
 from rebalance_check.model.vocabulary.connect_events import CoordinatorAwaited as CoordinatorAwaited
+from rebalance_check.model.vocabulary.connect_events import HerderAnswered as HerderAnswered
+from rebalance_check.model.vocabulary.connect_events import HerderAsked as HerderAsked
 from rebalance_check.model.vocabulary.connect_events import InternalRequestChecked as InternalRequestChecked
 from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
 from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested

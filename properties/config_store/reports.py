@@ -10,6 +10,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigReadEnded,
     ConfigSnapshotTaken,
     ConfigStoreStarted,
+    MemberStarted,
 )
 from rebalance_check.properties.config_store.readers import Callback, ConfigFold, ConfigStoreViolated
 from rebalance_check.properties.kinds import Invariant
@@ -22,6 +23,10 @@ class CallbacksFollowReadsViolated(ConfigStoreViolated):
 
 class ReadsInOrderViolated(ConfigStoreViolated):
     """A store read a record twice, or backwards."""
+
+
+class StoreStartsOnceViolated(ConfigStoreViolated):
+    """A store started twice in one process."""
 
 
 class _Called(ConfigFold):
@@ -92,6 +97,29 @@ class _InOrder(ConfigFold):
             )
 
 
+class _StartsOnce(ConfigFold):
+    needs = ((MemberStarted,),)
+    bookkeeping = frozenset({MemberStarted})
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MemberStarted: self._process, ConfigStoreStarted: self._start})
+        self._started: dict[str, ConfigStoreStarted] = {}
+
+    def _process(self, event: MemberStarted) -> None:
+        """A new process has a new store."""
+        self._started.pop(event.member, None)
+
+    def _start(self, event: ConfigStoreStarted) -> None:
+        before = self._started.setdefault(event.member, event)
+        if before is not event:
+            self.broken(
+                f"the store of {event.member} starts twice",
+                f"it started at {STEP} again: contradiction.",
+                event,
+                (f"the store of {event.member} had started at {STEP}.", before),
+            )
+
+
 CallbacksFollowReads: Final = Invariant(
     name="config_callbacks_follow_reads",
     family="config_store",
@@ -127,4 +155,21 @@ ReadsInOrder: Final = Invariant(
     ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
 """
 
-CLAIMS: Final = (CallbacksFollowReads, ReadsInOrder)
+StoreStartsOnce: Final = Invariant(
+    name="config_store_starts_once",
+    family="config_store",
+    claim="the config store of a process starts once",
+    source="KafkaConfigBackingStore.start; DistributedHerder.startServices",
+    premises=("each process records its start",),
+    exempted_by=(MemberStarted,),
+    violation=StoreStartsOnceViolated,
+    fold=_StartsOnce,
+)
+"""The smallest history that breaks it::
+
+    MemberStarted(member="w0")
+    ConfigStoreStarted(member="w0", offset=0)
+    ConfigStoreStarted(member="w0", offset=1)
+"""
+
+CLAIMS: Final = (CallbacksFollowReads, ReadsInOrder, StoreStartsOnce)

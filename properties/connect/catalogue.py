@@ -8,6 +8,7 @@ from rebalance_check.properties.connect import (
     accepting,
     agreement,
     announcing,
+    asking,
     away,
     claiming,
     duties,
@@ -21,6 +22,7 @@ from rebalance_check.properties.connect import (
     statuses,
     topic_resets,
     topics,
+    waiting,
 )
 from rebalance_check.properties.kinds import Invariant
 
@@ -28,6 +30,7 @@ ConnectWorkers: Final[tuple[Invariant, ...]] = (
     *agreement.CLAIMS,
     *claiming.CLAIMS,
     *rounds.CLAIMS,
+    *waiting.CLAIMS,
     *running.CLAIMS,
     *giving_up.CLAIMS,
     *away.CLAIMS,
@@ -39,6 +42,7 @@ ConnectWorkers: Final[tuple[Invariant, ...]] = (
     *topic_resets.CLAIMS,
     *starting.CLAIMS,
     *duties.CLAIMS,
+    *asking.CLAIMS,
     *fencing.CLAIMS,
     *signing.CLAIMS,
 )

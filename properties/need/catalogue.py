@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.need import coordinating, generating, giving_up, joining, rebalancing, removing
+from rebalance_check.properties.need import coordinating, generating, giving_up, joining, rebalancing, removing, working
 
 NeedClaims: Final[tuple[Invariant, ...]] = (
     *rebalancing.CLAIMS,
@@ -14,5 +14,6 @@ NeedClaims: Final[tuple[Invariant, ...]] = (
     *joining.CLAIMS,
     *giving_up.CLAIMS,
     *coordinating.CLAIMS,
+    *working.CLAIMS,
 )
 """In the order in which reports name them."""

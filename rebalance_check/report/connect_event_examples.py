@@ -72,6 +72,10 @@ WORKERS: Final = Section(
             group=_G, source="w0", seq=13, time_ms=6000, member="w0", generation=1, member_id=_W0, work="sink-0",
             url="http://w1:8083/",
         ),
+        e.HerderAsked(
+            group=_G, source="operator", seq=0, time_ms=4900, member="w0", request=0, operation="pause", work="sink"
+        ),
+        e.HerderAnswered(group=_G, source="operator", seq=1, time_ms=4950, member="w0", request=0, answer=204),
         e.TargetStateChanged(
             group=_G, source="w0", seq=11, time_ms=5000, member="w0", connector="sink", state="PAUSED"
         ),

@@ -220,6 +220,13 @@ class HealthyWorkers:
             e.StatusRead(worker=worker, key=key, partition=2, offset=attempt, status=status),
         )
 
+    def pause_what_is_paused(self) -> None:
+        """An operator asks for a pause; a second request is refused."""
+        asked = e.HerderAsked(member=W0, request=0, operation="pause", work="c")
+        record = e.ConfigAppended(writer=W0, offset=9, key="target-state-c", value='{"state":"PAUSED"}')
+        self.add(asked, record, e.HerderAnswered(member=W0, request=0, answer=204))
+        self.add(replace(asked, request=1, work="d"), e.HerderAnswered(member=W0, request=1, answer=404))
+
     def second_worker_is_lost(self) -> None:
         """Its task waits for the delay, then the first worker gets it."""
         self.add(e.MemberCrashed(member=W1))
@@ -245,6 +252,6 @@ class HealthyWorkers:
     def run(self) -> list[e.Event]:
         """All of these, one after the other."""
         for step in (self.first_round, self.second_worker_joins, self.reconfigure, self.restart,
-                     self.use_a_topic, self.second_worker_is_lost, self.stop):  # fmt: skip
+                     self.use_a_topic, self.pause_what_is_paused, self.second_worker_is_lost, self.stop):  # fmt: skip
             step()
         return self.events

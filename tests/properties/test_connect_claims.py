@@ -278,6 +278,26 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "restart_stays_with_its_connector",
         lambda h: changed(h, e.RestartPlanned, 0, work=("c",)),
     ),
+    "a request is not answered": (
+        "herder_requests_are_answered",
+        lambda h: without(h, e.HerderAnswered, 1),
+    ),
+    "a request is accepted and not written": (
+        "accepted_requests_are_written",
+        lambda h: changed(h, e.ConfigAppended, 0, key="target-state-d"),
+    ),
+    "a request is accepted, and something else is written": (
+        "accepted_requests_are_written",
+        lambda h: changed(h, e.ConfigAppended, 0, value='{"state":"STARTED"}'),
+    ),
+    "work waits although nobody left": (
+        "delay_has_a_cause",
+        lambda h: changed(h, e.ConnectAssignmentComputed, 2, assigned=(("a", ()), ("b", ())), delay_ms=9),
+    ),
+    "work of a worker that left does not wait": (
+        "lost_work_waits",
+        lambda h: changed(h, e.ConnectAssignmentComputed, 4, assigned=(("a", ("c-0",)),), delay_ms=0),
+    ),
     "an epoch is used twice": ("producer_epochs_grow", lambda h: changed(h, e.ProducerInitialised, 1, epoch=0)),
     "a fencing is refused": (
         "fencing_fails_for_new_configs_only",

@@ -93,6 +93,9 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "self.exactly_once is ExactlyOnce.ENABLED",
         ),
     ),
+    "store-starts-with-every-call": (
+        Edit(f"{_STORE}.completed", "if not failure and call.plan is writing.START:", "if not failure:"),
+    ),
     "reader-begins-again": (
         Edit(
             f"{_CONFIG}.channel:ConfigChannel.serve_end",

@@ -183,6 +183,51 @@ _WORK_2: Final = {
     ),
 }
 
+_OPERATOR: Final = {
+    "stop-request-forgotten": (
+        Edit(
+            f"{_HERDER}.serving:Serving.stop_connector",
+            "self.add_request(0, lambda: self._serve_stop(connector, answer), lambda: answer(Answer.FAILED))",
+            "pass",
+        ),
+    ),
+    "stop-writes-no-target-state": (
+        Edit(
+            f"{_HERDER}.serving:Serving._serve_stop",
+            "yield from self._answer_write(self.configs.put_target_state(connector, TargetState.STOPPED), answer)",
+            "answer(Answer.OK)",
+        ),
+    ),
+    "target-state-restarts-connector": (
+        Edit(
+            f"{_HERDER}.updating:Updating._apply_updates",
+            "    for connector in targets:\n",
+            "    yield from self._restart_connectors(targets)\n    for connector in targets:\n",
+        ),
+    ),
+    "reconfigured-tasks-start-before-their-round": (
+        Edit(
+            f"{_HERDER}.updating:Updating._stop_reconfigured_tasks",
+            "        self.tasks_to_restart.update(stopped)",
+            "        for key in stopped:\n            self._start(key)",
+        ),
+    ),
+    "new-work-waits-for-a-delay": (
+        Edit(
+            "rebalance_check.impl.connect.assignors.incremental:handle_lost",
+            "elif memory.scheduled_rebalance_ms <= 0 and",
+            "elif memory.scheduled_rebalance_ms < 0 and",
+        ),
+    ),
+    "lost-work-is-placed-at-once": (
+        Edit(
+            "rebalance_check.impl.connect.assignors.incremental:handle_lost",
+            "memory.scheduled_rebalance_ms <= 0 and memory.previous_members <= current.members.keys():",
+            "memory.scheduled_rebalance_ms <= 0:",
+        ),
+    ),
+}
+
 _READING_AND_FENCING: Final = {
     "connect-unsync-backoff-exceeds-rebalance-delay": (
         Edit(f"{_HERDER}.completing:Completing._back_off", "    if self.mode is ConnectMode.EAGER:", "    if True:"),
@@ -283,4 +328,11 @@ _STATUSES: Final = {
     ),
 }
 
-CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_WORK_2, **_READING_AND_FENCING, **_STATUSES}
+CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
+    **_ROUNDS,
+    **_WORK,
+    **_WORK_2,
+    **_OPERATOR,
+    **_READING_AND_FENCING,
+    **_STATUSES,
+}

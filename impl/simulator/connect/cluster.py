@@ -57,7 +57,7 @@ class ConnectCluster:
         self._has_several_modes = mode in {ClusterMode.MIXED, ClusterMode.UPGRADE}
         self._is_exactly_once = mode is ClusterMode.EXACTLY_ONCE
         self.processes: list[ConnectProcess] = []
-        self.operator = Operator(environment.clock, self.processes, self.shared)
+        self.operator = Operator(environment.clock, self.processes, self.shared, environment.recorder("operator"))
         self._configure(options.partitions)
         environment.to_own = self.to_own
         environment.more_pending = self.pending

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -11,13 +12,15 @@ from rebalance_check.impl.connect.config.values import RestartRequest
 from rebalance_check.impl.connect.herder.herder import Herder
 from rebalance_check.impl.connect.herder.peers import Answer, OnAnswer
 from rebalance_check.impl.connect.herder.reconfiguring import TASKS_MAX, VERSION
-from rebalance_check.impl.connect.herder.work_events import WorkKey
+from rebalance_check.impl.connect.herder.work_events import WorkKey, work_name
 from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
 from rebalance_check.impl.protocol.connect_protocol import ConnectorTask
 from rebalance_check.impl.runtime.clock import VirtualClock
+from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.events import HerderAnswered, HerderAsked
 
 RETRY_MS: Final = 1_000
 """How long the operator waits before it asks again, once the run is healed."""
@@ -25,8 +28,14 @@ RETRY_MS: Final = 1_000
 CONVERTER: Final = "value.converter"
 """A setting that the worker applies, and that simulated connectors do not pass on to their tasks."""
 
-Ask = Callable[[Herder, OnAnswer], None]
-"""A request to one worker."""
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request to one worker: what is to be done with which connector or task, and the call that asks for it."""
+
+    operation: str
+    work: str
+    of: Callable[[Herder, OnAnswer], None]
 
 
 class Operator:
@@ -36,11 +45,15 @@ class Operator:
     was accepted.
     """
 
-    def __init__(self, clock: VirtualClock, processes: Sequence[ConnectProcess], shared: SharedCluster) -> None:
+    def __init__(
+        self, clock: VirtualClock, processes: Sequence[ConnectProcess], shared: SharedCluster, recorder: Recorder
+    ) -> None:
         self._clock = clock
         self._processes = processes
         self._shared = shared
+        self._recorder = recorder
         self._versions = 0
+        self._asked = 0
         self._open: dict[str, Ask] = {}
 
     # -------------------------------------------------------------------------------------------- churn
@@ -50,25 +63,28 @@ class Operator:
         connector = f"c{action.choice % 3}"
         match action.kind:
             case ActionKind.CHANGE_CONFIG:
-                self._ask_leader(partial(self._put, "c0", action.choice))
+                self._ask_leader(self._put("c0", action.choice))
             case ActionKind.CREATE_CONNECTOR:
-                self._ask_leader(partial(self._put, connector, action.choice // 3))
+                self._ask_leader(self._put(connector, action.choice // 3))
             case ActionKind.DELETE_CONNECTOR:
-                self._ask_leader(lambda herder, answer: herder.delete_connector(connector, answer))
+                self._ask_leader(Ask("delete", connector, lambda herder, on: herder.delete_connector(connector, on)))
             case ActionKind.PAUSE_CONNECTOR:
-                self._ask(action.member, lambda herder, answer: herder.pause_connector(connector, answer))
+                pause = Ask("pause", connector, lambda herder, on: herder.pause_connector(connector, on))
+                self._ask(action.member, pause)
             case ActionKind.RESUME_CONNECTOR:
-                self._ask(action.member, lambda herder, answer: herder.resume_connector(connector, answer))
+                self._ask(action.member, _resumption(connector))
             case ActionKind.STOP_CONNECTOR:
-                self._ask_leader(lambda herder, answer: herder.stop_connector(connector, answer))
+                self._ask_leader(Ask("stop", connector, lambda herder, on: herder.stop_connector(connector, on)))
             case ActionKind.RESTART_CONNECTOR:
                 request = RestartRequest(connector, only_failed=action.choice % 2 == 0, include_tasks=action.choice > 2)
-                self._ask_leader(lambda herder, answer: herder.restart_connector_and_tasks(request, answer))
+                restart = Ask("restart", connector, lambda herder, on: herder.restart_connector_and_tasks(request, on))
+                self._ask_leader(restart)
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)
                 self._ask_owner(action.member, key)
             case ActionKind.DELETE_TOPIC_STATUS:
-                self._ask(action.member, lambda herder, answer: herder.reset_topics(connector, answer))
+                reset = Ask("reset topics", connector, lambda herder, on: herder.reset_topics(connector, on))
+                self._ask(action.member, reset)
             case ActionKind.FAIL_TASK:
                 self._fail(action)
             case ActionKind.COMPACT_TOPIC:
@@ -78,18 +94,30 @@ class Operator:
             case _:
                 return
 
-    def _put(self, connector: str, tasks: int, herder: Herder, answer: OnAnswer) -> None:
+    def _put(self, connector: str, tasks: int) -> Ask:
         """Every second configuration differs from the one before in a setting that no task config shows."""
-        self._versions += 1
-        version, converter = str(self._versions // 2), f"converter-{self._versions}"
-        config = {TASKS_MAX: str(tasks), VERSION: version, CONVERTER: converter}
-        herder.put_connector(connector, config, answer)
+
+        def put(herder: Herder, answer: OnAnswer) -> None:
+            self._versions += 1
+            version, converter = str(self._versions // 2), f"converter-{self._versions}"
+            config = {TASKS_MAX: str(tasks), VERSION: version, CONVERTER: converter}
+            herder.put_connector(connector, config, answer)
+
+        return Ask("configure", connector, put)
 
     def _ask(self, member: int, ask: Ask, answer: OnAnswer = lambda _: None) -> None:
         """Ask one worker, if it listens."""
-        worker = self._processes[member].worker
-        if worker is not None and self._processes[member].listens:
-            ask(worker.herder, answer)
+        process, worker = self._processes[member], self._processes[member].worker
+        if worker is None or not process.listens:
+            return
+        number, self._asked = self._asked, self._asked + 1
+
+        def answered(said: Answer) -> None:
+            self._recorder.emit(HerderAnswered(member=process.name, request=number, answer=said.value))
+            answer(said)
+
+        self._recorder.emit(HerderAsked(member=process.name, request=number, operation=ask.operation, work=ask.work))
+        ask.of(worker.herder, answered)
 
     def _ask_leader(self, ask: Ask, answer: OnAnswer = lambda _: None) -> bool:
         """Ask the worker that takes itself for the leader; False where none does."""
@@ -108,7 +136,8 @@ class Operator:
         url = coordinator.owner_url(key.connector if isinstance(key, ConnectorKey) else ConnectorTask(*key))
         workers = ((number, process.worker) for number, process in enumerate(self._processes))
         owners = (number for number, each in workers if each is not None and each.herder.url == url)
-        self._ask(next(owners, member), lambda herder, answer: herder.restart_work(key, answer))
+        restart = Ask("restart work", work_name(key), lambda herder, on: herder.restart_work(key, on))
+        self._ask(next(owners, member), restart)
 
     def _fail(self, action: Action) -> None:
         """A connector or task of the worker fails while it runs."""
@@ -128,7 +157,7 @@ class Operator:
 
     def resume(self, connector: str) -> None:
         """Let a connector run."""
-        self._insist(f"the resumption of {connector}", partial(_resume, connector))
+        self._insist(f"the resumption of {connector}", _resumption(connector))
 
     def reconfigure(self, snapshot: ConfigSnapshot, connector: str) -> None:
         """Give a connector a configuration that its task configurations show, with as many tasks as before."""
@@ -137,7 +166,7 @@ class Operator:
 
     def _configure(self, snapshot: ConfigSnapshot, connector: str) -> None:
         tasks = int(str((snapshot.config(connector) or {}).get(TASKS_MAX)))
-        self._insist(f"the configuration of {connector}", partial(self._put, connector, tasks))
+        self._insist(f"the configuration of {connector}", self._put(connector, tasks))
 
     def _insist(self, what: str, ask: Ask) -> None:
         """Ask until the leader accepts."""
@@ -157,8 +186,8 @@ class Operator:
         yield from (f"{what} was not accepted" for what in self._open)
 
 
-def _resume(connector: str, herder: Herder, answer: OnAnswer) -> None:
-    herder.resume_connector(connector, answer)
+def _resumption(connector: str) -> Ask:
+    return Ask("resume", connector, lambda herder, on: herder.resume_connector(connector, on))
 
 
 def _by_name(entry: tuple[ConnectorKey | TaskKey, object]) -> tuple[str, ...]:
