@@ -215,6 +215,7 @@ from rebalance_check.properties.invariants.persistence import (
     PersistedBeforeTheyArePropagated,
     StableIsPersisted,
 )
+from rebalance_check.properties.invariants.replacing import ReplacedMemberIsAnswered
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
     HeartbeatIsFenced,
@@ -435,6 +436,7 @@ __all__ = [
     "Recorder",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
+    "ReplacedMemberIsAnswered",
     "ReplyObserved",
     "ReplyReceived",
     "RequestAnswered",

@@ -39,7 +39,7 @@ WRITES: Final[dict[str, tuple[Written, ...]]] = {
 
 
 class HerderRequestsAreAnsweredViolated(Violation):
-    """A worker that lives never answered a request of an operator."""
+    """A worker that did not end never answered a request of an operator."""
 
 
 class AcceptedRequestsAreWrittenViolated(Violation):
@@ -50,8 +50,9 @@ class _Asked(Fold):
     """The requests that are open, by their number."""
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
-        gone = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_gone)
-        super().__init__(invariant, {**gone, HerderAsked: self.on_asked, HerderAnswered: self.on_answered, **handlers})
+        gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
+        ends = dict.fromkeys(gone, self.on_gone)
+        super().__init__(invariant, {**ends, HerderAsked: self.on_asked, HerderAnswered: self.on_answered, **handlers})
         self.open: Recent[int, HerderAsked] = Recent(WAITING)
 
     def on_gone(self, event: MemberEvent) -> None:
@@ -81,7 +82,7 @@ class _Answered(_Asked):
             self.contradiction(
                 f"{asked.member} never answers the request to {asked.operation} {asked.work}",
                 (f"{asked.member} was asked to {asked.operation} {asked.work} at {STEP}.", asked),
-                (f"it lived, and had not answered by {STEP}: contradiction.", event),
+                (f"it did not end, and had not answered by {STEP}: contradiction.", event),
             )
         self.open.clear()
 
@@ -138,7 +139,7 @@ _PREMISE: Final = "the history holds what operators ask for, and every answer"
 HerderRequestsAreAnswered: Final = Invariant(
     name="herder_requests_are_answered",
     family="connect_duties",
-    claim="a worker that lives answers every request of an operator",
+    claim="a worker answers every request of an operator, unless it ends before",
     source="DistributedHerder.addRequest; ConnectorsResource (the request would time out)",
     premises=(_PREMISE,),
     needs_end=True,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentComputed,
+    Event,
     MemberCrashed,
     MemberLeft,
     MemberStarted,
@@ -32,8 +34,8 @@ class _AfterARound(WorkerFold):
     bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft})
 
     def __init__(self, invariant: Invariant) -> None:
-        gone = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_gone)
-        super().__init__(invariant, {**gone, ConnectAssignmentComputed: self.on_computed})
+        gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
+        super().__init__(invariant, {**dict.fromkeys(gone, self.on_gone), ConnectAssignmentComputed: self.on_computed})
         self.compared = 0
         self._before: dict[str, ConnectAssignmentComputed] = {}
 
@@ -53,14 +55,14 @@ class _AfterARound(WorkerFold):
         if not before.delay_ms and event.protocol == before.protocol and not forgotten:
             self.compare(before, event)
 
+    @abstractmethod
     def compare(self, before: ConnectAssignmentComputed, event: ConnectAssignmentComputed) -> None:
         """What the claim says about the two."""
-        raise NotImplementedError
 
 
 class _HasACause(_AfterARound):
     def compare(self, before: ConnectAssignmentComputed, event: ConnectAssignmentComputed) -> None:
-        """Nothing waits where nobody left."""
+        """No work waits where no worker left."""
         waiting = set(event.configured) - _works(event.claims) - _works(event.assigned) - _works(event.revoked)
         if not _gone(before, event):
             self.compared = (self.compared or 0) + 1
@@ -94,7 +96,7 @@ class _Waits(_AfterARound):
             )  # fmt: skip
 
     def _lost(self, before: ConnectAssignmentComputed, event: ConnectAssignmentComputed) -> set[str]:
-        """What those had after the round before that are gone, and that nobody claims."""
+        """What workers had after the round before that are gone, and that no worker claims."""
         gone = _gone(before, event)
         revoked = dict(before.revoked)
         had = {

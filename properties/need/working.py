@@ -58,10 +58,10 @@ class _Work(Fold):
     needs = ((RunStarted,), (WorkerConfigured,))
 
     def __init__(self, invariant: Invariant, causes: dict[type[Event], Handler]) -> None:
-        gone = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_gone)
+        gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
-            **gone,
+            **dict.fromkeys(gone, self.on_gone),
             WorkerConfigured: self.on_configured,
             **causes,
             RestartPlanned: self.on_planned,
