@@ -13,6 +13,7 @@ from rebalance_check.properties.features import lacking
 from rebalance_check.properties.invariants import (
     agreement,
     answering,
+    assigned,
     callbacks,
     client_requests,
     client_state,
@@ -59,6 +60,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *client_requests.CLAIMS,
     *timing.CLAIMS,
     *observed.CLAIMS,
+    *assigned.CLAIMS,
     *expectations.CLAIMS,
     *NeedClaims,
     *ContractClaims,

@@ -149,6 +149,7 @@ from rebalance_check.properties.invariants.agreement import (
     OneProtocol,
 )
 from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
+from rebalance_check.properties.invariants.assigned import AssignmentIsOfItsGeneration
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight, RequestEndsOnce
 from rebalance_check.properties.invariants.client_state import (
@@ -277,6 +278,7 @@ __all__ = [
     "AssignmentComputed",
     "AssignmentIsComplete",
     "AssignmentIsDisjoint",
+    "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
     "CallbackEnded",

@@ -27,9 +27,9 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="config-mismatch-ignored",
         what="a worker takes a round that failed with CONFIG_MISMATCH for its assignment",
-        caught_by="scenarios",
+        caught_by="start_waits_for_configs",
         where="impl",
-        find=PytestCase(test="tests/impl/test_connect_scenario_mutants.py", case="a_failed_round"),
+        find=_search(SimulatedProtocol.CONNECT, "config-outage,crash,pause", 5, 20),
     ),
     Mutant(
         name="eager-keeps-partitions-while-joining",

@@ -112,16 +112,16 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="parked-member-expires",
         what="a member waiting in JoinGroup or SyncGroup is removed when its session runs out",
-        caught_by="scenarios",
+        caught_by="member_removal_has_a_cause",
         where="impl",
-        find=_SCENARIOS,
+        find=ScenarioSearch(first=0, last=20),
     ),
     Mutant(
         name="stale-assignment-kept",
         what="members that the leader forgot keep the assignment of an earlier generation",
-        caught_by="scenarios",
+        caught_by="assignment_is_of_its_generation",
         where="impl",
-        find=_SCENARIOS,
+        find=ScenarioSearch(first=330, last=340),
     ),
     Mutant(
         name="static-join-in-completing-gets-empty",

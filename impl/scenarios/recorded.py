@@ -14,6 +14,7 @@ from typing import Final
 from zlib import crc32
 
 from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.protocol.digest import assignment_digest
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
     GroupReply,
@@ -24,6 +25,8 @@ from rebalance_check.impl.protocol.messages import (
     OffsetCommitReply,
     OffsetCommitRequest,
     OffsetFetchReply,
+    SyncGroupReply,
+    SyncGroupRequest,
     TxnOffsetCommitReply,
     TxnOffsetCommitRequest,
 )
@@ -138,6 +141,7 @@ def issued(client: str, number: int, request: GroupRequest) -> RequestIssued:
     join = request if isinstance(request, JoinGroupRequest) else None
     leaving = request.members if isinstance(request, LeaveGroupRequest) else ()
     offsets = request.offsets if isinstance(request, OffsetCommitRequest | TxnOffsetCommitRequest) else ()
+    assigned = request.assignments if isinstance(request, SyncGroupRequest) else ()
     return RequestIssued(
         client=client,
         api=type(request).__name__.removesuffix("Request"),
@@ -152,6 +156,7 @@ def issued(client: str, number: int, request: GroupRequest) -> RequestIssued:
         offsets=tuple((f"{one.topic}-{one.partition}", one.offset) for one in offsets),
         producer_id=getattr(request, "producer_id", -1),
         retention_ms=getattr(request, "retention_time_ms", -1),
+        assignments=tuple((one.member_id, assignment_digest(one.assignment)) for one in assigned),
     )
 
 
@@ -165,6 +170,7 @@ def received(number: int, reply: GroupReply) -> ReplyReceived:
         assigned_member_id=reply.member_id if isinstance(reply, JoinGroupReply) else "",
         offsets=tuple((f"{one.topic}-{one.partition}", one.offset) for one in offsets),
         partition_errors=tuple((f"{topic}-{partition}", error.name) for topic, partition, error in errors),
+        assignment=assignment_digest(reply.assignment) if isinstance(reply, SyncGroupReply) else "",
     )
 
 

@@ -38,7 +38,8 @@ class RequestIssued(Event):
     ``member_id`` and ``instance_id`` are the sender's ("" for none), ``request_generation`` the generation it sends.
     A JoinGroup has timeouts in ms, a LeaveGroup lists in ``leaving`` the (member id, instance id) pairs that it names,
     a commit the (partition, offset) pairs in ``offsets``; one that belongs to a transaction has a ``producer_id``,
-    one that says how long its offsets are kept ``retention_ms``.
+    one that says how long its offsets are kept ``retention_ms``. The SyncGroup of a leader has in ``assignments``, for
+    each member id, a text that is equal exactly where the bytes are equal ("" for none).
     """
 
     client: str
@@ -54,6 +55,7 @@ class RequestIssued(Event):
     offsets: tuple[tuple[str, int], ...] = ()
     producer_id: int = -1
     retention_ms: int = -1
+    assignments: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ class ReplyReceived(Event):
     """The client of ``request`` received the reply: ``error``, and the member id that a JoinGroup was assigned.
 
     A commit has an error per partition in ``partition_errors``, a successful OffsetFetch the (partition, offset) pairs
-    in ``offsets``.
+    in ``offsets``, a successful SyncGroup its ``assignment``, as in `RequestIssued`.
     """
 
     request: int
@@ -69,6 +71,7 @@ class ReplyReceived(Event):
     assigned_member_id: str = ""
     offsets: tuple[tuple[str, int], ...] = ()
     partition_errors: tuple[tuple[str, str], ...] = ()
+    assignment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

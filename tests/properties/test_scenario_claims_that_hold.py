@@ -69,6 +69,20 @@ def fetch(request: int, offset: int) -> tuple[Event, ...]:
     )
 
 
+def sync(
+    request: int, member_id: str, generation: int, *given: tuple[str, str], assigned: str | None = None
+) -> tuple[Event, ...]:
+    """A SyncGroup with the assignments of a leader, and the reply that assigns its sender something."""
+    own = dict(given).get(member_id, "") if assigned is None else assigned
+    return (
+        RequestIssued(
+            client="a", api="SyncGroup", request=request, member_id=member_id, request_generation=generation,
+            assignments=given,
+        ),
+        ReplyReceived(request=request, error="NONE", assignment=own),
+    )  # fmt: skip
+
+
 def leave(request: int, *leaving: tuple[str, str], error: str = "NONE") -> tuple[Event, ...]:
     return RequestIssued(client="a", api="LeaveGroup", request=request, leaving=leaving), reply(request, error)
 
@@ -77,6 +91,10 @@ STABLE: Final = group("Stable", A)
 REBALANCES: Final = group("PreparingRebalance", A)
 
 HOLDS: Final[dict[str, list[list[Event]]]] = {
+    "assignment_is_of_its_generation": [
+        [*sync(1, "a-1", 1, ("a-1", "x"), ("b-1", "y")), *sync(2, "b-1", 1, assigned="y")],
+        [*sync(1, "a-1", 1, ("a-1", "x"), ("b-1", "y")), *sync(2, "a-1", 2), *sync(3, "b-1", 2, assigned="")],
+    ],
     "assigned_member_ids_are_new": [
         # The client that was assigned an id joins with it, and gets it back.
         [step("join a"), join(1), reply(1, "MEMBER_ID_REQUIRED", "a-1"), join(2, "a-1"), reply(2, assigned="a-1"),
