@@ -76,6 +76,12 @@ class MemberProcess:
         """Whether there is a process, running or paused."""
         return self.application is not None
 
+    @property
+    def is_untimed(self) -> bool:
+        """Whether a process runs that does nothing more by itself: neither of its threads has a deadline."""
+        application = self.application
+        return application is not None and application.next_deadline() is None and application.next_poll() is None
+
     # -------------------------------------------------------------------------------------------- its operator
 
     def start_with(self, step: int) -> None:

@@ -23,6 +23,7 @@ from rebalance_check.impl.simulator.new_group import compare_with_new
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.progress import SpinError
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.impl.simulator.untimed import untimed
 from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.vocabulary.actions import (
     CONFIG_CHURN,
@@ -169,7 +170,12 @@ class GroupRun:
         self._environment.progress.release()
         environment = self._environment
         environment.harness.emit(
-            RunEnded(pending=self._pending, unclaimed=environment.unclaimed(), struck=environment.struck.noted())
+            RunEnded(
+                pending=self._pending,
+                unclaimed=environment.unclaimed(),
+                struck=environment.struck.noted(),
+                untimed=tuple(untimed(environment)) if self._pending else (),
+            )
         )
 
     def _heal(self) -> None:

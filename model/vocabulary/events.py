@@ -154,12 +154,14 @@ class RunEnded(Event):
 
     ``pending`` names what had not converged; ``unclaimed`` the connectors and tasks that a Connect worker runs beyond
     its assignment, each after its worker; ``struck`` the kinds of fault that struck, each with the status that the
-    group had then ("no group" where there was none), sorted.
+    group had then ("no group" where there was none), sorted; ``untimed`` what has no timer armed in a run that did not
+    converge: members that run, and the phase of the group (``join`` or ``sync``) where its coordinator armed none.
     """
 
     pending: tuple[str, ...] = ()
     unclaimed: tuple[tuple[str, str], ...] = ()
     struck: tuple[tuple[str, str], ...] = ()
+    untimed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rebalance_check.properties.standstill.groups import why_group_waits
 from rebalance_check.properties.standstill.loops import Loop, loop_of_group, loop_of_member
 from rebalance_check.properties.standstill.members import LastOfMember, last_of_members
 from rebalance_check.properties.standstill.owners import things_of, why_owned_wrongly
-from rebalance_check.properties.verdict import Because
+from rebalance_check.properties.verdict import STEP, Because
 from rebalance_check.properties.views.coordinator import Incarnation
 
 _WORD = re.compile(r"[\w.-]+")
@@ -68,7 +68,14 @@ class Standstill:
         for member in self.stuck:
             if member.name not in looping:
                 yield from why_member_waits(member, self.events, end_ms)
+                yield from self._untimed(member.name, f"no timer of {member.name} is armed")
         if self.group is not None:
             yield from why_group_waits(self.group, self.members)
+        for phase, awaited in (("join", "JoinGroups"), ("sync", "SyncGroups")):
+            yield from self._untimed(phase, f"the coordinator has no timer that ends its wait for {awaited}")
         if self.unowned:
             yield from why_owned_wrongly(self.unowned, self.events)
+
+    def _untimed(self, name: str, sentence: str) -> Iterator[Because]:
+        if name in self.ended.untimed:
+            yield Because(f"{sentence} at {STEP}: only something from outside can end this.", self.ended)

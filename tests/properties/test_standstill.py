@@ -25,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestParked,
     RequestSent,
+    RunEnded,
     RunStarted,
 )
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
@@ -237,3 +238,10 @@ def test_two_owners_are_both_named(history: History) -> None:
         "m0 has had t-0 since {step}, in generation 1.",
         "m1 has had t-0 since {step}, in generation 1.",
     ]
+
+
+def test_a_timer_that_nobody_armed_is_named(history: History) -> None:
+    ended = RunEnded(pending=("m0 is UNJOINED",), untimed=("m0", "join"))
+    found = reasons(history(GROUP, M0, *exchange(1, "NONE"), ended, ended=False))
+    assert "no timer of m0 is armed at {step}: only something from outside can end this." in found
+    assert any(reason.startswith("the coordinator has no timer that ends its wait for JoinGroups") for reason in found)

@@ -1,0 +1,27 @@
+"""What of a run that did not converge has no timer armed: only something from outside can wake it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rebalance_check.impl.coordinator.timers import TimerKind
+from rebalance_check.impl.simulator.environment import Environment
+from rebalance_check.model.vocabulary.group_status import GroupStatus
+
+TIMER_OF_PHASE: Final = {
+    GroupStatus.PREPARING_REBALANCE: TimerKind.JOIN,
+    GroupStatus.COMPLETING_REBALANCE: TimerKind.SYNC,
+}
+"""What ends each phase of a rebalance when members are missing."""
+
+
+def untimed(environment: Environment) -> Iterator[str]:
+    """The members that run and wait without a timer, then the phase of the group that none ends."""
+    for member in environment.members:
+        if member.is_untimed:
+            yield member.name
+    kept, state = environment.nodes.rested(), environment.nodes.describe().state
+    for status, timer in TIMER_OF_PHASE.items():
+        if kept is not None and state == status and timer not in {kind for kind, _, _ in kept.timers}:
+            yield str(timer)
