@@ -25,7 +25,16 @@ Value = int | float
 NEVER: Final = 0.999999
 """The quiet value of a number from 0 up to 1, which is compared with a chance."""
 
-OF_THE_RUN: Final = ("network", "metadata", "connect", "status delays", "status start", "status healing")
+OF_THE_RUN: Final = (
+    "network",
+    "metadata",
+    "connect",
+    "status delays",
+    "status start",
+    "status healing",
+    "look-ups",
+    "log reads",
+)
 OF_EACH: Final = ("process ", "nodes ", "backoff ")
 """The streams from which is drawn while a run goes on; the others say what kind of run it is."""
 

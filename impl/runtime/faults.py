@@ -24,9 +24,11 @@ class FaultPlan:
     ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
     way when its connection broke arrives all the same, later than what the next connection carries;
     ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
-    that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails, ``wake_up``
+    that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails,
+    ``look_up_break`` that its connection breaks under it, ``wake_up``
     that a poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the
-    config topic for a long time; ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
+    config topic for a long time; ``slow_log_ms`` is how much longer a coordinator may take to read its log;
+    ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
     pauses a partition, between two polls.
     """
 
@@ -43,6 +45,8 @@ class FaultPlan:
     wake_up: float = 0.0
     config_outage: float = 0.0
     callback_commit: float = 0.0
+    look_up_break: float = 0.0
+    slow_log_ms: int = 0
     seek: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
@@ -103,6 +107,10 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, config_outage=random.choice((0.02, 0.1)))
         case FaultKind.CALLBACK_COMMIT:
             return replace(plan, callback_commit=random.choice((0.3, 0.8)))
+        case FaultKind.LOOK_UP_BREAK:
+            return replace(plan, look_up_break=random.choice((0.1, 0.4)))
+        case FaultKind.SLOW_LOG:
+            return replace(plan, slow_log_ms=random.choice((3_000, 20_000)))
         case FaultKind.SEEK:
             return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:

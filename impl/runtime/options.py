@@ -59,14 +59,17 @@ class FaultKind(StrEnum):
     The next four are habits of consumers and of their applications: ``callback-commit``, commits in callbacks, in
     flight while the member joins again; ``seek``, positions that move and partitions that are paused;
     ``mixed-members``, members of different versions and libraries; ``topic-of-some``, a topic that only some members
-    want, which grows, vanishes and comes back, whether the leader wants it or not.
+    want, which grows, vanishes and comes back, whether the leader wants it or not. With ``joint-start`` all members
+    of a group that does not exist yet start at once; with ``look-up-break`` a connection breaks while a look-up is
+    under way; with ``slow-log`` a new coordinator takes long to read its log.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
     So must ``unnoticed-growth``: no operator makes a group rebalance (KIP-568) whose topic grew while its static leader
     was away, which the leader that comes back and skips its assignment (KIP-814) does not notice. So must
     ``config-outage``: now and then a Connect worker cannot read the config topic for up to a minute. One that waits for
-    what it wrote is out of its group by then and keeps its work, and one that leads joins again without end.
+    what it wrote is out of its group by then and keeps its work, and one that leads joins again without end. So must
+    ``sticky-election``: a primary keeps its role while it joins again, and until it has synced there may be two.
     """
 
     DELAY = "delay"
@@ -92,14 +95,20 @@ class FaultKind(StrEnum):
     SEEK = "seek"
     MIXED_MEMBERS = "mixed-members"
     TOPIC_OF_SOME = "topic-of-some"
+    JOINT_START = "joint-start"
+    LOOK_UP_BREAK = "look-up-break"
+    SLOW_LOG = "slow-log"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"
+    STICKY_ELECTION = "sticky-election"
 
 
 E = TypeVar("E", bound=StrEnum)
 
-NOT_SURVIVED: Final = frozenset({FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH, FaultKind.CONFIG_OUTAGE})
+NOT_SURVIVED: Final = frozenset(
+    {FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH, FaultKind.CONFIG_OUTAGE, FaultKind.STICKY_ELECTION}
+)
 """What groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
 
 ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED)

@@ -29,12 +29,13 @@ class ElectorApplication(LeaderElector):
         *,
         plan: Callable[[], FaultPlan],
         on_strike: Callable[[FaultKind], None] = unnoticed,
+        sticky: bool = False,
         random: Random,
         jitter: Random,
     ) -> None:
         identity = Identity(name, PORT, scheme="http")
         config = settings.client(name)
-        super().__init__(config, recorder, member=name, identity=identity, random=jitter)
+        super().__init__(config, recorder, member=name, identity=identity, sticky=sticky, random=jitter)
         self._random = random
         self._plan = plan
         self._on_strike = on_strike

@@ -80,6 +80,7 @@ class Environment:
         self._member_ids = 0
         self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
         self.struck = Struck()
+        self._look_ups, self._log_reads = stream(seed, "look-ups"), stream(seed, "log reads")
         self.network.on_strike = self.struck.note
         self._plan = plan
         self._config = broker_config(plan)
@@ -87,7 +88,9 @@ class Environment:
         self._recorders: dict[str, Recorder] = {}
         self.harness = self.recorder("harness")
         if other is None:
-            self.nodes: Cluster = Nodes(self.clock, self.network, self._start_coordinator, self.harness)
+            self.nodes: Cluster = Nodes(
+                self.clock, self.network, self._start_coordinator, self.harness, self._reading_ms
+            )
         else:
             self.nodes = other.make(ClusterParts(self.clock, self.network, self.harness, seed))
         self.members: list[MemberProcess] = []
@@ -130,6 +133,14 @@ class Environment:
             numbers=self._numbers,
         )
 
+    def _reading_ms(self) -> int:
+        """How much longer than usual a coordinator reads its log."""
+        most_ms = self.network.plan.slow_log_ms
+        if not most_ms:
+            return 0
+        self.struck.note(FaultKind.SLOW_LOG)
+        return self._log_reads.randrange(most_ms)
+
     @property
     def plan(self) -> FaultPlan:
         """The fault plan that the run began with."""
@@ -164,6 +175,11 @@ class Environment:
 
     def _serve_look_up(self, number: int, token: Token | None) -> None:
         """A node is asked who coordinates. Where look-ups fail it does not know, says nothing, or names an old one."""
+        chance = self.network.plan.look_up_break
+        if chance and self._look_ups.random() < chance:
+            self.struck.note(FaultKind.LOOK_UP_BREAK)
+            self.network.break_under(token)
+            return
         if not self.network.strikes(FaultKind.LOOK_UP, self.network.plan.look_up):
             self.nodes.look_up(number, token)
             return

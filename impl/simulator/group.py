@@ -25,6 +25,8 @@ Start = Callable[..., Application]
 
 def build_members(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
     """Give the environment its member processes, all down, and say what there is to own."""
+    if environment.plan.has(FaultKind.JOINT_START):
+        environment.struck.note(FaultKind.JOINT_START)
     if options.protocol is SimulatedProtocol.CONNECT:
         _build_workers(environment, options, settings)
         return
@@ -84,7 +86,12 @@ def _consumers(environment: Environment, options: SimulationOptions) -> Start:
 
 def _candidates(environment: Environment, _options: SimulationOptions) -> Start:
     environment.to_own = lambda: (PRIMARY,)
-    return partial(ElectorApplication, plan=lambda: environment.network.plan, on_strike=environment.struck.note)
+    sticky = environment.plan.has(FaultKind.STICKY_ELECTION)
+    if sticky:
+        environment.struck.note(FaultKind.STICKY_ELECTION)
+    return partial(
+        ElectorApplication, plan=lambda: environment.network.plan, on_strike=environment.struck.note, sticky=sticky
+    )
 
 
 STARTS: Final = {SimulatedProtocol.ELECTION: _candidates}

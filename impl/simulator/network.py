@@ -84,6 +84,11 @@ class SimulatedNetwork:
         """The node runs again."""
         self.dead.discard(node)
 
+    def break_under(self, token: Token | None) -> None:
+        """Break the connection on which a request waits that has arrived."""
+        if token is not None and token[0] in self._connections:
+            self._connections[token[0]].break_now()
+
     def answer(self, token: Token | None, reply: MemberReply) -> None:
         """Send a reply back; a reply whose connection broke meanwhile (None: the request came late) is dropped."""
         if token is not None and token[0] in self._connections:

@@ -85,8 +85,16 @@ class Node:
         return self.is_dead or self.is_paused
 
 
+def at_once() -> int:
+    """No reading of the log takes longer than usual."""
+    return 0
+
+
 class Nodes:
-    """The cluster under one group. ``start`` makes a coordinator on a log; ``recorder`` is the harness's."""
+    """The cluster under one group. ``start`` makes a coordinator on a log; ``recorder`` is the harness's.
+
+    ``reading_ms`` says of each reading of the log how much longer than usual it takes.
+    """
 
     def __init__(
         self,
@@ -94,10 +102,12 @@ class Nodes:
         network: SimulatedNetwork,
         start: Callable[[NodeLog], GroupCoordinator],
         recorder: Recorder,
+        reading_ms: Callable[[], int] = at_once,
     ) -> None:
         self._clock = clock
         self._network = network
         self._start = start
+        self._reading_ms = reading_ms
         self._recorder = recorder
         self.epoch = 0
         self.records: list[Record] = []
@@ -175,7 +185,7 @@ class Nodes:
         if choice == RESIGN:
             self.answer(node, node.coordinator.unload(now_ms, epoch + 1))
         if choice in {CRASH_AND_LOAD, RESIGN}:
-            self._clock.after(LOADING_MS, lambda: self.load(node))
+            self._clock.after(LOADING_MS + self._reading_ms(), lambda: self.load(node))
         else:
             self.load(node)
         if choice == RESIGN_LATE:
@@ -250,7 +260,7 @@ class Nodes:
         self._restart(node.number)
         self._at[node.number] = node
         self._recorder.emit(CoordinatorElected(node=node.number, incarnation=self.epoch))
-        self._clock.after(loading_ms, lambda: self.load(node))
+        self._clock.after(loading_ms + self._reading_ms(), lambda: self.load(node))
 
     def _restart(self, elected: int) -> None:
         """Dead nodes are back, as nodes that coordinate nothing; so is a paused one whose turn it is to be elected.

@@ -116,7 +116,9 @@ def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol:
     unusual = [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
-        yield _pause(random)
+        pause = _pause(random)
+        if not plan.has(FaultKind.JOINT_START):
+            yield pause
         members[member] = MemberState.RUNNING
     for _ in range(options.steps):
         if unusual and random.random() < 0.4:

@@ -204,7 +204,11 @@ class _Load(IncarnationFold):
         self._possible.clear()
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
-        """What comes back is what was written."""
+        """What comes back is what was written.
+
+        A group that is created leaves what was on record before as it was: a coordinator that was deposed and does not
+        know creates one that it never had, while the log of the other has it.
+        """
         image = (event.generation, event.members)
         if event.status and self._image is not None and image != (0, ()):
             if image != self._image and image not in self._possible:
@@ -212,7 +216,8 @@ class _Load(IncarnationFold):
             elif (event.status == GroupStatus.STABLE) != bool(event.members) or event.status not in LOADED:
                 self._report(f"the status {event.status} and {len(event.members)} members", event)
         if event.status:
-            self._possible.clear()
+            is_created = image == (0, ())
+            self._possible[:] = [self._image] if is_created and self._image is not None else []
             self._committed, self._image = event, image
 
     def on_added(self, event: MemberAdded) -> None:

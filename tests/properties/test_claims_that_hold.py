@@ -220,6 +220,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         # A record whose commit nobody saw may be in the log.
         [on_record(1, "a"), GroupMetadataWritten(incarnation=0, generation=2, members=("b",)), loaded(2, "b")],
         [on_record(2, "a"), LogTailLost(records=1), loaded(1, "a")],
+        # One that was deposed before there was a group creates it, and the log of the other has what it had.
+        [on_record(1, "a"), IncarnationStarted(incarnation=2, generation=0, status="Empty"), loaded(1, "a")],
     ],
     "only_empty_groups_are_deleted": [[GroupDeleted(incarnation=0, generation=1, status="Empty")]],
     "sync_is_fenced": [

@@ -54,7 +54,9 @@ def connect_actions(
     reached = [0] * options.members
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
-        yield pause(random)
+        between = pause(random)
+        if not plan.has(FaultKind.JOINT_START):
+            yield between
         members[member] = MemberState.RUNNING
     restarts = _restarts(random, options.members) if mode is ClusterMode.UPGRADE else []
     due = sorted(random.randrange(options.steps + 1) for _ in restarts)
