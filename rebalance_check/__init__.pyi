@@ -188,6 +188,7 @@ from rebalance_check.properties.invariants.joining import (
     ParkedRequestsFitTheStatus,
     SelectedProtocolIsListedByAll,
 )
+from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
@@ -288,6 +289,7 @@ __all__ = [
     "CommitIsFenced",
     "CommitsWhenStable",
     "CommittedOffsetIsFetched",
+    "CommittedOffsetsSurvive",
     "ConfigAppended",
     "ConfigCallbackCalled",
     "ConfigCompacted",

@@ -94,6 +94,10 @@ class EventEmitter:
                     initial_rebalance_delay_ms=self._config.initial_rebalance_delay_ms,
                     rebalance_timeout_ms=max((member.rebalance_timeout_ms for member in members), default=0),
                     session_timeout_ms=max((member.session_timeout_ms for member in members), default=0),
+                    committed=tuple(
+                        (f"{topic}-{index}", stored.committed.offset)
+                        for (topic, index), stored in sorted(group.offsets.committed.items())
+                    ),
                 )
             )
 

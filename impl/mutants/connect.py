@@ -279,6 +279,11 @@ _OPERATOR: Final = [
         "accepted_requests_are_written",
     ),
     _mutant(
+        "target-state-is-always-started",
+        "a worker applies STARTED whatever target state it read",
+        "applied_target_state_is_current",
+    ),
+    _mutant(
         "target-state-restarts-connector",
         "a worker that reads another target state restarts the connector before it applies it",
         "work_stop_has_a_cause",

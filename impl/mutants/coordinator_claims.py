@@ -147,6 +147,11 @@ CLAIM_MUTANTS: Final = [
         "nobody_is_removed_early",
     ),
     _mutant(
+        "offsets-are-not-loaded",
+        "a coordinator that is loaded reads the record of its group, and not its offsets",
+        "committed_offsets_survive",
+    ),
+    _mutant(
         "replaced-member-stays-parked",
         "the JoinGroup or SyncGroup of a static member that is replaced goes on waiting",
         "replaced_member_is_answered",

@@ -161,6 +161,20 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "out of reach",
         "a status without its plug-in's version is read as well; only a comparison with Kafka's bytes tells.",
     ),
+    HarmlessEdit(
+        Edit(
+            f"{_CLIENT}.coordinator:Coordinator.next_poll",
+            "waiting = self._join is not None and not self._needs_join_prepare",
+            "waiting = self._join is None and not self._needs_join_prepare",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(f"{_CONNECT}.config.store:ConfigStore.expire", 'self._read_ended("timeout")', "pass"),
+        "equivalent",
+        "the event alone is missing that says that a read ended; the read ends as before.",
+    ),
 )
 
 

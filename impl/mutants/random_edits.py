@@ -25,6 +25,12 @@ EDITED_PACKAGES: Final = ("coordinator", "client", "assignors", "connect", "prot
 """The packages of the implementation that are edited; the others are the harness that runs them."""
 
 
+OBSERVERS: Final = frozenset(
+    f"{IMPL}.{one}" for one in ("client.resting", "coordinator.resting", "protocol.resting_state")
+)
+"""Modules among them that only say what is remembered at rest: a wrong one spoils the evidence, and no group."""
+
+
 @dataclass(frozen=True, slots=True)
 class RandomEdit:
     """An edit that was drawn: ``number`` of its seed's order, its kind, and the line of its module where it stands.
@@ -98,7 +104,8 @@ def modules_of(package: str) -> list[str]:
     if package not in EDITED_PACKAGES:
         raise RebalanceCheckError(f"{package!r} is no package that is edited: choose from {', '.join(EDITED_PACKAGES)}")
     name = f"{IMPL}.{package}"
-    return sorted(one.name for one in pkgutil.walk_packages(module_named(name).__path__, f"{name}."))
+    names = {one.name for one in pkgutil.walk_packages(module_named(name).__path__, f"{name}.")}
+    return sorted(names - OBSERVERS)
 
 
 def _places(module: str) -> Iterator[_Place]:

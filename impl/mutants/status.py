@@ -49,6 +49,11 @@ STATUS_MUTANTS: Final = [
         "retries_are_admitted",
     ),
     _mutant(
+        "topic-keys-are-not-read",
+        "a store takes the keys of topics for malformed ones",
+        "sent_records_are_understood",
+    ),
+    _mutant(
         "retry-unchecked",
         "a write that failed retriably is sent again whatever has happened since",
         "retries_are_admitted",

@@ -219,6 +219,7 @@ class IncarnationStarted(CoordinatorEvent):
     ``members`` are those of the record, sorted; ``instances`` are the static ones as (member id, instance id).
     ``max_size`` is ``group.max.size`` (0: unknown), ``initial_rebalance_delay_ms`` is
     ``group.initial.rebalance.delay.ms``. The timeouts in ms are the longest of ``members`` (0: unknown).
+    ``committed`` are the offsets of the group, by partition (None: unknown).
     """
 
     status: str = ""
@@ -230,6 +231,7 @@ class IncarnationStarted(CoordinatorEvent):
     initial_rebalance_delay_ms: int = 0
     rebalance_timeout_ms: int = 0
     session_timeout_ms: int = 0
+    committed: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

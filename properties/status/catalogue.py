@@ -14,6 +14,7 @@ from rebalance_check.properties.status.retrying import NoResurrectionByRetry, No
 from rebalance_check.properties.status.sending import AppendsAnswerSends, LogKeepsSendOrder, RetriesRepeatTheBytes
 from rebalance_check.properties.status.settling import FlushWaits, WritesSettle
 from rebalance_check.properties.status.suppressing import SuppressedIffNewerCached, SuppressionWasRead
+from rebalance_check.properties.status.understanding import SentRecordsAreUnderstood
 
 SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     ExplainedOverwrite,
@@ -35,5 +36,6 @@ SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     RetriesRepeatTheBytes,
     LogKeepsSendOrder,
     FlushWaits,
+    SentRecordsAreUnderstood,
 )
 """Every claim of the family ``safe_status_writes``: what follows for the log first, then what a store must do."""

@@ -81,5 +81,9 @@ class ReadersDiverged(SafeStatusWritesViolated):
     """P7: two stores that read the same records hold different statuses."""
 
 
+class SentRecordNotUnderstood(SafeStatusWritesViolated):
+    """S8: a store left out for its form a record that a store of Connect wrote."""
+
+
 class WriteNeverSettled(SafeStatusWritesViolated):
     """P8: a write was neither appended nor given up when the run ended."""

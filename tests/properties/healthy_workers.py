@@ -225,6 +225,7 @@ class HealthyWorkers:
         asked = e.HerderAsked(member=W0, request=0, operation="pause", work="c")
         record = e.ConfigAppended(writer=W0, offset=9, key="target-state-c", value='{"state":"PAUSED"}')
         self.add(asked, record, e.HerderAnswered(member=W0, request=0, answer=204))
+        self.add(e.TargetStateChanged(member=W0, connector="c", state="STARTED"))
         self.add(replace(asked, request=1, work="d"), e.HerderAnswered(member=W0, request=1, answer=404))
 
     def second_worker_is_lost(self) -> None:

@@ -26,6 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     MemberStarted,
     OffsetCommitReplied,
+    OffsetCommitted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
@@ -125,6 +126,14 @@ def loaded(generation: int, *members: str, max_size: int = 0) -> IncarnationStar
         incarnation=1, generation=generation, status="Stable" if members else "Empty", members=members, leader=leader,
         max_size=max_size,
     )  # fmt: skip
+
+
+def accepted_commit(partition: str) -> OffsetCommitted:
+    return OffsetCommitted(member="m0", generation=1, partition=partition, offset=5, error="NONE")
+
+
+def loaded_with(*committed: tuple[str, int]) -> IncarnationStarted:
+    return IncarnationStarted(incarnation=1, generation=1, status="Empty", committed=committed)
 
 
 def owner(*partitions: str, generation: int = 1) -> AssignmentCompleted:
@@ -286,6 +295,12 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [parked("a", 1), joined("a", 1), removed("a", "replaced")],
         [parked("a", 1), parked("a", 2), joined("a", 2), removed("b", "replaced"), removed("a", "replaced")],
         [parked("a", 1), removed("a", "session expired"), removed("a", "replaced")],
+    ],
+    "committed_offsets_survive": [
+        [accepted_commit("t-0"), loaded_with(("t-0", 5))],
+        [accepted_commit("t-0"), LogTailLost(records=1), accepted_commit("t-1"), loaded_with(("t-1", 5))],
+        [accepted_commit("t-0"), GroupDeleted(incarnation=0, generation=0, status="Empty"), accepted_commit("t-1"),
+         loaded_with(("t-1", 5))],
     ],
     "request_ends_once": [
         [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],

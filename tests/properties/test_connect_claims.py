@@ -278,6 +278,10 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "restart_stays_with_its_connector",
         lambda h: changed(h, e.RestartPlanned, 0, work=("c",)),
     ),
+    "another target state is applied": (
+        "applied_target_state_is_current",
+        lambda h: changed(h, e.TargetStateChanged, 0, state="PAUSED"),
+    ),
     "a request is not answered": (
         "herder_requests_are_answered",
         lambda h: without(h, e.HerderAnswered, 1),

@@ -172,6 +172,13 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (sent(0), sent(1), appended(1, 0), appended(0, 1)),
         (sent(0), sent(1), sent(2), appended(0, 0), appended(2, 1), appended(1, 2)),
     ],
+    "sent_records_are_understood": [
+        (
+            wrote(0, "TOPIC", -1, key=TOPIC),
+            StatusAppended(worker="w0", key=TOPIC, attempt=0, send=1, partition=0, offset=0),
+            StatusIgnored(worker="w1", key=TOPIC, partition=0, offset=0, reason="malformed"),
+        )
+    ],
     "flush_waits": [(sent(0), *FLUSH)],
 }
 """The claim's name without its family, and histories that break it."""

@@ -198,6 +198,13 @@ _OPERATOR: Final = {
             "answer(Answer.OK)",
         ),
     ),
+    "target-state-is-always-started": (
+        Edit(
+            f"{_HERDER}.updating:Updating._apply_target_state",
+            "state = self.config_state.target_state(connector) or TargetState.STARTED",
+            "state = TargetState.STARTED",
+        ),
+    ),
     "target-state-restarts-connector": (
         Edit(
             f"{_HERDER}.updating:Updating._apply_updates",

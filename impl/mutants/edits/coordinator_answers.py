@@ -151,6 +151,13 @@ _HEARTBEAT_ANSWERS: Final = {
 }
 
 _REPLACEMENT: Final = {
+    "offsets-are-not-loaded": (
+        Edit(
+            "rebalance_check.impl.coordinator.failover:replay",
+            "            offsets[record.group_id].keep(record, at)",
+            "            pass",
+        ),
+    ),
     "replaced-member-stays-parked": (
         Edit(
             "rebalance_check.impl.coordinator.static:replace_static_member",

@@ -14,6 +14,9 @@ _CACHE: Final = f"{_STATUS}.cache:StatusCache"
 _STALE: Final = "    if self._is_stale(entity, status):"
 
 STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
+    "topic-keys-are-not-read": (
+        Edit(f"{_STATUS}.codec:read_key", "if key.startswith(TOPIC_PREFIX):", "if key.startswith(CONNECTOR_PREFIX):"),
+    ),
     "put-guarded-too": (Edit(f"{_WRITING}.admit", "if safe and not self._check(", "if not self._check("),),
     "cache-written-at-send": (
         Edit(
