@@ -32,7 +32,7 @@ from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.invariants import expectations, observed
+from rebalance_check.properties.invariants import assigned, expectations, observed
 from rebalance_check.properties.judge import Judge
 
 DIFFERENTIAL: Final = "differential"
@@ -42,7 +42,7 @@ OBSERVABLE: Final = ("nobody_is_removed_early", "laggards_are_removed_in_time", 
 JUDGED: Final = tuple(
     invariant.name
     for invariant in CATALOGUE
-    if invariant in (*observed.CLAIMS, *expectations.CLAIMS) or invariant.name in OBSERVABLE
+    if invariant in (*observed.CLAIMS, *assigned.CLAIMS, *expectations.CLAIMS) or invariant.name in OBSERVABLE
 )
 """The invariants that the steps of a scenario on Kafka's coordinator put to the test."""
 
