@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
@@ -92,9 +92,9 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="outdated-join-reply-applied",
         what="the answer to a JoinGroup that was given up is applied to the present one",
-        caught_by="scenarios",
+        caught_by="accepted_join_is_applied",
         where="impl",
-        find=PytestCase(test="tests/impl/test_client_error_tables.py", case="an_answer_to_an_abandoned_join"),
+        find=_search(SimulatedProtocol.COOPERATIVE, "refusal,pause,delay", 630, 640),
         catalogue_id="outdated-join-response-applied",
     ),
     Mutant(

@@ -31,6 +31,8 @@ _LEADER_BEHIND: Final = FuzzSearch(
 )
 """A leader crashes, and the next one has not read what it wrote to the config topic."""
 _SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
+"""Who asks for an owner between the request to join again and the join: in Kafka, and in simulated groups, the thread
+that joins is the one that answers, so that hardly a run has it."""
 
 
 def _mutant(name: str, what: str, caught_by: str, find: Find = _SESSIONED, catalogue_id: str = "") -> Mutant:

@@ -11,6 +11,8 @@ _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE), last=300)
 _RARE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
 _SCENARIOS: Final = PytestCase(test="tests/impl/test_coordinator_scenarios.py")
+"""What takes longer than any run: a new member that waits for more than five minutes, and offsets that grow too old
+while their group rebalances."""
 
 COORDINATOR_MUTANTS: Final = [
     Mutant(

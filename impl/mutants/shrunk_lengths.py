@@ -194,6 +194,7 @@ STEPS: Final[dict[str, int]] = {
     "offsets-are-not-loaded": 3,
     "old-assignment-started-after-giving-up": 6,
     "only-read-connectors-listed": 4,
+    "outdated-join-reply-applied": 3,
     "parked-member-expires": 3,
     "parked-sync-answered-twice": 4,
     "partitions-stay-marked-for-revocation": 5,
