@@ -30,5 +30,7 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         200: "two hundred",
         210: "two hundred and ten",
         220: "two hundred and twenty",
+        230: "two hundred and thirty",
+        240: "two hundred and forty",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")
