@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from rebalance_check.impl.coordinator.emit import assignment_digest
 from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, Record
+from rebalance_check.impl.protocol.digest import assignment_digest
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
     JoinGroupReply,
