@@ -69,7 +69,9 @@ class FaultKind(StrEnum):
     was away, which the leader that comes back and skips its assignment (KIP-814) does not notice. So must
     ``config-outage``: now and then a Connect worker cannot read the config topic for up to a minute. One that waits for
     what it wrote is out of its group by then and keeps its work, and one that leads joins again without end. So must
-    ``sticky-election``: a primary keeps its role while it joins again, and until it has synced there may be two.
+    ``sticky-election``: a primary keeps its role while it joins again, and until it has synced there may be two. So
+    must ``old-static-members``: static members speak JoinGroup v5, and once the one that led has come back, nobody
+    watches the topics (KAFKA-13435).
     """
 
     DELAY = "delay"
@@ -102,12 +104,19 @@ class FaultKind(StrEnum):
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"
     STICKY_ELECTION = "sticky-election"
+    OLD_STATIC_MEMBERS = "old-static-members"
 
 
 E = TypeVar("E", bound=StrEnum)
 
 NOT_SURVIVED: Final = frozenset(
-    {FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH, FaultKind.CONFIG_OUTAGE, FaultKind.STICKY_ELECTION}
+    {
+        FaultKind.LOADING_SYNC,
+        FaultKind.UNNOTICED_GROWTH,
+        FaultKind.CONFIG_OUTAGE,
+        FaultKind.STICKY_ELECTION,
+        FaultKind.OLD_STATIC_MEMBERS,
+    }
 )
 """What groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -15,7 +16,7 @@ from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
-from rebalance_check.impl.simulator.habits import varied
+from rebalance_check.impl.simulator.habits import OLD_VERSION, varied
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
 
@@ -61,10 +62,14 @@ def _own_settings(
     environment: Environment, protocol: SimulatedProtocol, settings: SimulatedGroupConfig, name: str
 ) -> SimulatedGroupConfig:
     """The settings of one member, which are those of all unless the group is of different ones."""
-    if not environment.network.plan.has(FaultKind.MIXED_MEMBERS):
-        return settings
-    environment.struck.note(FaultKind.MIXED_MEMBERS)
-    return varied(settings, protocol, environment.seed, name)
+    own, plan = settings, environment.plan
+    if plan.has(FaultKind.MIXED_MEMBERS):
+        environment.struck.note(FaultKind.MIXED_MEMBERS)
+        own = varied(settings, protocol, environment.seed, name)
+    if own.static and plan.has(FaultKind.OLD_STATIC_MEMBERS):
+        environment.struck.note(FaultKind.OLD_STATIC_MEMBERS)
+        own = replace(own, join_group_version=OLD_VERSION)
+    return own
 
 
 def _configured(begin: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:

@@ -17,6 +17,9 @@ OF_STATIC_MEMBERS: Final = (9,)
 """Older ones that lead and come back take what they compute for what the group has (KAFKA-13435), and overlook topics
 that changed meanwhile."""
 
+OLD_VERSION: Final = 5
+"""The first JoinGroup that static members send."""
+
 LEAVING: Final = 0.7
 """The share of members that send a LeaveGroup when they close."""
 

@@ -92,7 +92,7 @@ from rebalance_check.report.terminal import visible
 )
 @click.option("--faults", default="all", show_default=True, metavar="KIND,...",
               help=f"What may go wrong, of which each seed draws its own subset: {', '.join(FaultKind)}; none, common "
-              "(the first 8), or all but the last four, which groups of Kafka's own do not survive "
+              "(the first 8), or all but the last five, which groups of Kafka's own do not survive "
               "(all,loading-sync).")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")

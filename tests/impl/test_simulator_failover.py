@@ -55,6 +55,7 @@ def test_what_kafkas_own_client_does_not_survive_is_drawn_only_where_it_is_named
         FaultKind.UNNOTICED_GROWTH,
         FaultKind.CONFIG_OUTAGE,
         FaultKind.STICKY_ELECTION,
+        FaultKind.OLD_STATIC_MEMBERS,
     }
 
 

@@ -69,3 +69,32 @@ def test_a_sticky_primary_keeps_its_role_while_it_joins_again() -> None:
     stops = [[event for event in history if isinstance(event, TaskStopped)] for history in (sticky, plain)]
     assert len(stops[0]) < len(stops[1])
     assert [event for event in sticky if isinstance(event, TaskStarted)]
+
+
+def ended(
+    protocol: SimulatedProtocol, partitions: int, faults: tuple[FaultKind, ...], *actions: str
+) -> tuple[str, ...]:
+    """What is pending at the end of a quiet run of these actions, in a group of static members."""
+    options = SimulationOptions(protocol=protocol, partitions=partitions, faults=faults, actions=actions, choices=())
+    return next(event.pending for event in simulate(3, options) if isinstance(event, RunEnded))
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_nobody_watches_the_topics_once_an_old_static_leader_has_come_back(is_old: bool) -> None:
+    """KAFKA-13435; since KIP-814 it leads again, and an operator may make it compute what it skipped."""
+    faults = (FaultKind.CRASH, FaultKind.METADATA, *((FaultKind.OLD_STATIC_MEMBERS,) if is_old else ()))
+    pending = ended(
+        SimulatedProtocol.EAGER, 1, faults, "StartMember m0", "AdvanceClock m0 [15000]", "CrashMember m0",
+        "AdvanceClock m0 [500]", "ChangeConfig m0 [6]", "AdvanceClock m0 [500]", "StartMember m0",
+    )  # fmt: skip
+    assert bool(pending) == is_old
+
+
+@pytest.mark.parametrize("nobody_mends_it", [True, False])
+def test_what_a_static_leader_gave_up_before_it_crashed_has_no_owner(nobody_mends_it: bool) -> None:
+    faults = (FaultKind.CRASH, *((FaultKind.UNNOTICED_GROWTH,) if nobody_mends_it else ()))
+    pending = ended(
+        SimulatedProtocol.COOPERATIVE, 4, faults, "StartMember m0", "AdvanceClock m0 [5000]", "StartMember m1",
+        "AdvanceClock m0 [1009]", "CrashMember m0", "AdvanceClock m0 [500]", "StartMember m0",
+    )  # fmt: skip
+    assert pending == (("t-2 has no owner", "t-3 has no owner") if nobody_mends_it else ())
