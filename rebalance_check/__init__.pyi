@@ -248,6 +248,7 @@ from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
+from rebalance_check.properties.machines.members import MemberMachine
 from rebalance_check.properties.machines.strategies import group_bounds, schedules
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
@@ -385,6 +386,7 @@ __all__ = [
     "MemberIdIsKnownBeforeMembership",
     "MemberJoined",
     "MemberLeft",
+    "MemberMachine",
     "MemberPaused",
     "MemberRemoved",
     "MemberRested",

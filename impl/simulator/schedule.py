@@ -12,7 +12,7 @@ from typing import Final
 from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.connect.churn import connect_actions
+from rebalance_check.impl.simulator.connect.churn import COORDINATOR_CHURN, MOST_TASKS, WEIGHTS, connect_actions
 from rebalance_check.impl.simulator.connect.config_churn import config_actions
 from rebalance_check.impl.simulator.connect.modes import drawn_mode
 from rebalance_check.impl.simulator.connect.status_churn import status_actions
@@ -109,11 +109,19 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     return Schedule(_bounds(options, protocol, kept), (*actions, Action(ActionKind.HEAL)), seed)
 
 
+def unusual_steps(plan: FaultPlan, protocol: SimulatedProtocol) -> list[tuple[ActionKind, int, int]]:
+    """The kinds of churn that faults of the plan bring with them, and the range of the choice of each."""
+    if protocol is SimulatedProtocol.CONNECT:
+        of_nodes = [(kind, 0, most) for fault in plan.kinds for kind, most in COORDINATOR_CHURN.get(fault, ())]
+        return [*of_nodes, *((kind, 1, MOST_TASKS) for kind in WEIGHTS)]
+    consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
+    return [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
+
+
 def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
     """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
     members = [MemberState.DOWN] * options.members
-    consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
-    unusual = [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
+    unusual = unusual_steps(plan, protocol)
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
         pause = _pause(random)

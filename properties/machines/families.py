@@ -122,10 +122,11 @@ NEEDS_FAILOVER: Final = FAILING_OVER | AT_ZOMBIE
 
 
 class Taken:
-    """How often each kind of step was taken, over all runs of a machine."""
+    """How often each of ``kinds`` of step was taken, over all runs of a machine; those of the model by default."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: frozenset[ActionKind] = ALL_KINDS) -> None:
         self.counts: Counter[ActionKind] = Counter()
+        self._kinds = kinds
 
     def note(self, kind: ActionKind) -> None:
         """One more."""
@@ -134,11 +135,11 @@ class Taken:
     @property
     def missing(self) -> frozenset[ActionKind]:
         """The kinds that no run has taken."""
-        return ALL_KINDS - self.counts.keys()
+        return self._kinds - self.counts.keys()
 
     def __str__(self) -> str:
         """``39 of 41 kinds of step: JoinGroup 512, ...; none of DeliverDuplicate``."""
         counted = ", ".join(f"{kind} {count}" for kind, count in self.counts.most_common())
         missing = ", ".join(sorted(self.missing))
-        said = f"{len(self.counts)} of {len(ALL_KINDS)} kinds of step: {counted}"
+        said = f"{len(self.counts)} of {len(self._kinds)} kinds of step: {counted}"
         return f"{said}; none of {missing}" if missing else said
