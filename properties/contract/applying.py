@@ -65,9 +65,10 @@ class _Applies(Fold):
         self._accepted.pop(event.member, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
-        """It is accepted."""
+        """It is accepted, as it says itself: a reply that the coordinator records may be lost on its way."""
         sent = self._sent.get(event.member)
-        if sent is not None and sent.request == event.request and event.error == "NONE":
+        is_its_own = event.source == event.member
+        if is_its_own and sent is not None and sent.request == event.request and event.error == "NONE":
             self._accepted[event.member] = event
 
     def on_sent(self, event: RequestSent) -> None:
@@ -93,7 +94,7 @@ AcceptedJoinIsApplied: Final = Invariant(
     claim="a member whose JoinGroup is accepted enters that generation before it joins again, unless it left or lost "
     "its membership meanwhile",
     source="AbstractCoordinator.JoinGroupResponseHandler",
-    premises=("the history holds what members send (RequestSent), and how it is answered",),
+    premises=("the history holds what members send (RequestSent), and the replies that they received themselves",),
     exempted_by=(CallbackStarted, MemberClosing, MemberCrashed, MemberJoined, MembershipLost, MemberStarted),
     violation=AcceptedJoinIsAppliedViolated,
     fold=_Applies,
