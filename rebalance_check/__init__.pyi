@@ -190,6 +190,7 @@ from rebalance_check.properties.invariants.joining import (
 )
 from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
+from rebalance_check.properties.invariants.lost_ids import LostMemberIdIsNotUsed
 from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
     LeaderIsMember,
@@ -378,6 +379,7 @@ __all__ = [
     "LoadingEnds",
     "LogTailLost",
     "LostIsNotCommitted",
+    "LostMemberIdIsNotUsed",
     "MalformedHistory",
     "MemberAdded",
     "MemberClosing",

@@ -36,9 +36,15 @@ def request_sent(member: str, correlation_id: int, request: GroupRequest, *, cla
             metadata=metadata_digest(request.protocols),
             owned=claims_in(request.protocols[0].metadata) if request.protocols else (),
             protocols=tuple(protocol.name for protocol in request.protocols),
+            member_id=request.member_id,
         )
-    generation = getattr(request, "generation_id", NO_GENERATION)
-    return RequestSent(member=member, api=api_of(request), request=correlation_id, generation=generation)
+    return RequestSent(
+        member=member,
+        api=api_of(request),
+        request=correlation_id,
+        generation=getattr(request, "generation_id", NO_GENERATION),
+        member_id=getattr(request, "member_id", ""),
+    )
 
 
 def request_answered(

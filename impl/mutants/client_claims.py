@@ -36,6 +36,11 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "cooperative_keeps_what_it_owns",
     ),
     _mutant(
+        "refused-commit-keeps-the-member-id",
+        "a member whose OffsetCommit is answered UNKNOWN_MEMBER_ID joins again with that member id",
+        "lost_member_id_is_not_used",
+    ),
+    _mutant(
         "given-up-request-is-handled-again",
         "a request whose connection broke is given up with all others, and once more by itself",
         "request_ends_once",

@@ -13,7 +13,7 @@ class RequestSent(Event):
 
     A JoinGroup has the names of its ``protocols``, most preferred first, a checksum of them and what the member sends
     for each (``metadata``, "" where the subject cannot see it), and the partitions that its first one claims
-    (``owned``).
+    (``owned``). ``member_id`` is the one that the request carries ("" for none, and where the subject cannot see it).
     """
 
     member: str
@@ -23,6 +23,7 @@ class RequestSent(Event):
     metadata: str = ""
     owned: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
+    member_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

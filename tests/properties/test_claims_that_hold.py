@@ -128,6 +128,10 @@ def loaded(generation: int, *members: str, max_size: int = 0) -> IncarnationStar
     )  # fmt: skip
 
 
+def as_member(api: str, request: int, member_id: str) -> RequestSent:
+    return RequestSent(member="m0", api=api, request=request, member_id=member_id)
+
+
 def accepted_commit(partition: str) -> OffsetCommitted:
     return OffsetCommitted(member="m0", generation=1, partition=partition, offset=5, error="NONE")
 
@@ -301,6 +305,15 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [accepted_commit("t-0"), LogTailLost(records=1), accepted_commit("t-1"), loaded_with(("t-1", 5))],
         [accepted_commit("t-0"), GroupDeleted(incarnation=0, generation=0, status="Empty"), accepted_commit("t-1"),
          loaded_with(("t-1", 5))],
+    ],
+    "lost_member_id_is_not_used": [
+        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "")],
+        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "FENCED_INSTANCE_ID"), as_member("LeaveGroup", 1, "a"),
+         as_member("JoinGroup", 2, "")],
+        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), MemberStarted(member="m0"),
+         as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "a")],
+        [as_member("Heartbeat", 0, "a"), as_member("JoinGroup", 1, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
+         answered("JoinGroup", 1, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 2, "a")],
     ],
     "request_ends_once": [
         [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],

@@ -139,6 +139,13 @@ _HEARTBEATS: Final = {
             "return (self._state in _JOINED or self._timers.heartbeat_ms > 0) and",
         ),
     ),
+    "refused-commit-keeps-the-member-id": (
+        Edit(
+            "rebalance_check.impl.client.committing:Committing._commit_refused",
+            "keep_member=error is Error.ILLEGAL_GENERATION",
+            "keep_member=True",
+        ),
+    ),
     "given-up-request-is-handled-again": (
         Edit(
             "rebalance_check.impl.client.core:CoordinatorCore.receive",
