@@ -55,8 +55,9 @@ class _NotUsed(Fold):
 
     def on_gone(self, event: MemberEvent) -> None:
         """A process takes its ids with it."""
-        for known in (self._open, self._joins, self._lost):
-            known.pop(event.member, None)
+        self._open.pop(event.member, None)
+        self._joins.pop(event.member, None)
+        self._lost.pop(event.member, None)
 
     def on_sent(self, event: RequestSent) -> None:
         """Not with the id that it lost; LeaveGroup may still take it out of the group."""
@@ -66,13 +67,16 @@ class _NotUsed(Fold):
             if event.member_id == loss.sent.member_id:
                 self._report(loss, event)
         if event.member_id:
-            self._open.setdefault(event.member, Recent(OPEN))[event.request] = event
+            if event.member not in self._open:
+                self._open[event.member] = Recent(OPEN)
+            self._open[event.member][event.request] = event
         if event.api == Api.JOIN_GROUP:
             self._joins[event.member] = event
 
     def on_answered(self, event: RequestAnswered) -> None:
         """An answer to a request from before the last JoinGroup is about a membership that is over."""
-        sent = self._open.get(event.member, {}).pop(event.request, None)
+        requests = self._open.get(event.member)
+        sent = requests.pop(event.request, None) if requests is not None else None
         if sent is None or event.error not in REFUSED_MEMBERS:
             return
         join = self._joins.get(event.member)

@@ -308,8 +308,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     ],
     "lost_member_id_is_not_used": [
         [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "")],
-        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "FENCED_INSTANCE_ID"), as_member("LeaveGroup", 1, "a"),
-         as_member("JoinGroup", 2, "")],
+        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "FENCED_INSTANCE_ID"),
+         as_member("LeaveGroup", 1, "a"), as_member("JoinGroup", 2, "")],
         [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), MemberStarted(member="m0"),
          as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "a")],
         [as_member("Heartbeat", 0, "a"), as_member("JoinGroup", 1, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
