@@ -119,6 +119,11 @@ class _Interval(DueFold):
         super().__init__(invariant, handlers)
         self._before: dict[str, tuple[Event, int]] = {}
 
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process begins anew."""
+        super().on_process(event)
+        self._before.pop(event.member, None)
+
     def on_joined(self, event: MemberJoined) -> None:
         """The interval begins."""
         self._begin(event)

@@ -27,6 +27,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.kinds import Handler, Memory
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 FAMILY: Final = "contract"
 
@@ -72,6 +73,7 @@ class Standings(Memory):
         }
         super().__init__(handlers)
         self.of: dict[str, Standing] = {}
+        self._ended: Recent[str, MemberEvent] = Recent(DEPARTED)
         self.before: CallbackStarted | None = None
         self.records = False
 
@@ -84,9 +86,15 @@ class Standings(Memory):
 
     def _on_started(self, event: MemberStarted) -> None:
         self.of[event.member] = Standing(event)
+        self._ended.pop(event.member, None)
 
     def _on_ended(self, event: MemberEvent) -> None:
+        """Those that ended last are remembered."""
         self.at(event.member).ended = event
+        self._ended[event.member] = event
+        if len(self._ended) == DEPARTED:
+            oldest = next(iter(self._ended))
+            del self._ended[oldest], self.of[oldest]
 
     def _on_joined(self, event: MemberJoined) -> None:
         one = self.at(event.member)
