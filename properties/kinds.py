@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias
@@ -281,6 +282,12 @@ def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, 
 
 def one_of(kinds: Iterable[type[Event]]) -> str:
     """The names of event types, in the order of the vocabulary: ``MemberJoined, TaskStarted or RunEnded``."""
+    return _one_of(frozenset(kinds))
+
+
+@lru_cache(maxsize=1_024)
+def _one_of(kinds: frozenset[type[Event]]) -> str:
+    """Worked out once: each claim that a history has nothing for says the same each time."""
     names = [kind.__name__ for kind in in_order(kinds)]
     return " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
 

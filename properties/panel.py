@@ -8,7 +8,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
 from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory
-from rebalance_check.properties.listening import listening
+from rebalance_check.properties.listening import Listening, listening
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
 NOT_ENDED: Final = (
@@ -41,6 +41,7 @@ class Panel:
     """The folds that judge one group, and what silenced some of them.
 
     ``broken`` and ``unread`` say why nothing, or no violation, can be concluded from here on; empty where it can.
+    ``known`` is what the invariants listen to.
     """
 
     invariants: tuple[Invariant, ...]
@@ -51,13 +52,15 @@ class Panel:
     faults: dict[str, str] = field(default_factory=dict)
     hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
     certain: frozenset[str] = frozenset()
+    known: Listening = field(init=False)
 
     def __post_init__(self) -> None:
-        self.faults.update({name: _blame(fault) for name, fault in listening(self.invariants).faults.items()})
+        self.known = listening(self.invariants)
+        self.faults.update({name: _blame(fault) for name, fault in self.known.faults.items()})
 
     def _begin(self, event_type: type[Event]) -> _Hearing:
         """The first event of its type: those that have waited for it are started."""
-        for invariant in listening(self.invariants).waiting.get(event_type, ()):
+        for invariant in self.known.waiting.get(event_type, ()):
             if invariant.name not in self.folds and invariant.name not in self.faults:
                 self._start(invariant)
         hearing = self.hearings[event_type] = _Hearing(tuple(self._handlers(event_type)))
@@ -71,7 +74,7 @@ class Panel:
 
     def _handlers(self, event_type: type[Event]) -> Iterator[Handler]:
         """Who takes such an event: memories before the folds that look at them."""
-        known = listening(self.invariants)
+        known = self.known
         folds = [self.folds[name] for name in known.takers.get(event_type, ()) if name not in self.faults]
         memories = [self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)]
         yield from (memory.handlers[event_type] for memory in memories)
@@ -128,7 +131,7 @@ class Panel:
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
         fault = self.faults.get(invariant.name, "")
-        fold = self.folds.get(invariant.name) or listening(self.invariants).prototypes.get(invariant.name)
+        fold = self.folds.get(invariant.name) or self.known.prototypes.get(invariant.name)
         if fold is None:
             return Undecided(fault)
         try:
