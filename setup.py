@@ -1,4 +1,4 @@
-"""With REBALANCE_CHECK_COMPILE=1 the judge is compiled to machine code by mypyc; everything else is in pyproject.toml.
+"""With REBALANCE_CHECK_COMPILE=1 judge and simulator become machine code, by mypyc; all else is in pyproject.toml.
 
 mypyc compiles the Python that is there. The modules are copied first, because the folders of the checkout are symbolic
 links, and what users may extend is marked as open in the copy: the marks would need a package at run time.
@@ -14,6 +14,7 @@ from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
 COMPILED = (
+    "model/vocabulary/field_types.py",
     "properties/judge.py",
     "properties/kinds.py",
     "properties/listening.py",
@@ -22,13 +23,25 @@ COMPILED = (
     "properties/config_store/*.py",
     "properties/connect/*.py",
     "properties/invariants/*.py",
+    "properties/need/*.py",
     "properties/status/*.py",
     "properties/views/*.py",
     "properties/wire/*.py",
 )
-"""What is compiled: where the time goes."""
-INTERPRETED = ("__init__.py", "catalogue.py")
-"""These only list what others define."""
+"""What is compiled in its place: where the time of judging goes."""
+COPIED = ("assignors", "client", "connect", "coordinator", "protocol", "runtime", "simulator")
+"""Packages of `impl` that are compiled as `impl.compiled`, the copy that simulates. They stay Python, too:
+mutants are planted in them, and users extend their classes."""
+IN_COMMON = (
+    "coordinator/status.py",  # mypyc extends no AssertionError
+    "protocol/leader_election.py",  # nor a class of msgspec
+    "runtime/choices.py",  # its objects and those of the next are handed from Python to the copy
+    "runtime/options.py",
+    "simulator/simulation.py",  # chooses between the two
+)
+"""Modules of these packages that the copy has in common with Python."""
+INTERPRETED = ("__init__.py", "catalogue.py", "recent.py")
+"""The first two only list what others define; the last is a dictionary of our own, from which mypyc deletes nothing."""
 OPEN = {"properties/judge.py": ["Judge"], "properties/kinds.py": ["Fold", "Memory"]}
 """Classes that Python code may extend."""
 MYPY = "mypy>=2.4,<2.5"
@@ -50,7 +63,33 @@ def copied(folder: Path) -> Path:
             text = re.sub(rf"^class {one}\b", rf"{mark}\nclass {one}", text, flags=re.MULTILINE)
         future = "from __future__ import annotations\n"
         (package / name).write_text(text.replace(future, f"{future}from mypy_extensions import mypyc_attr\n", 1))
+    for path in (path for pattern in COMPILED for path in package.glob(pattern)):
+        path.write_text(with_class_values(path.read_text()))
+    copy_simulator(package)
     return package
+
+
+def with_class_values(text: str) -> str:
+    """The text of a module in which what a fold needs belongs to its class, as Python takes it, and mypyc does not."""
+    found = re.sub(r"^    needs = ", "    needs: ClassVar[Any] = ", text, flags=re.MULTILINE)
+    future = "from __future__ import annotations\n"
+    return text if found == text else found.replace(future, f"{future}from typing import Any, ClassVar\n", 1)
+
+
+def copy_simulator(package: Path) -> None:
+    """Copy the simulator's packages; the copies import each other, and from `impl` what is in common."""
+    copy = package / "impl" / "compiled"
+    copy.mkdir()
+    (copy / "__init__.py").touch()
+    for name in COPIED:
+        shutil.copytree(package / "impl" / name, copy / name)
+    (copy / "simulator" / "__init__.py").write_text("")  # it names what users import
+    common = [name.removesuffix(".py").replace("/", ".") for name in IN_COMMON]
+    moved = rf"\brebalance_check\.impl\.(?=({'|'.join(COPIED)})\b)(?!({'|'.join(map(re.escape, common))})\b)"
+    for name in IN_COMMON:
+        (copy / name).unlink()
+    for path in copy.rglob("*.py"):
+        path.write_text(re.sub(moved, "rebalance_check.impl.compiled.", path.read_text()))
 
 
 def extensions() -> list[Extension]:
@@ -63,6 +102,7 @@ def extensions() -> list[Extension]:
     folder = ROOT.resolve() / "build" / "mypyc"
     package = copied(folder)
     found = sorted(path for pattern in COMPILED for path in package.glob(pattern) if path.name not in INTERPRETED)
+    found += sorted((package / "impl" / "compiled").rglob("*.py"))
     before = Path.cwd()
     os.chdir(folder)
     try:

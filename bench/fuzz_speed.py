@@ -114,7 +114,11 @@ def alike(answers: list[list[dict[str, Any]]], what: str) -> str:
     """In how many runs each later version has the same as the first."""
     first, *others = answers
     counts = [sum(a[what] == b[what] for a, b in zip(first, other, strict=True)) for other in others]
-    return f"the same {what} as before in {' and '.join(map(str, counts))} of {len(first)} runs"
+    said = f"the same {what} as before in {' and '.join(map(str, counts))} of {len(first)} runs"
+    if len(others) < 2:
+        return said
+    equal = sum(a[what] == b[what] for a, b in zip(*others[:2], strict=True))
+    return f"{said}; now and compiled alike in {equal}"
 
 
 def compare(tested: list[Version], runs: int, repeats: int, faults: list[str], old: list[str]) -> None:
@@ -140,7 +144,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--before", default=BEFORE, metavar="COMMIT")
-    parser.add_argument("--compiled", action="store_true", help="also a wheel whose judge is compiled")
+    parser.add_argument("--compiled", action="store_true", help="also a wheel whose judge and simulator are compiled")
     for name in ("before-wheel", "wheel", "compiled-wheel"):
         parser.add_argument(f"--{name}", type=Path, help="instead of building it")
     arguments = parser.parse_args()

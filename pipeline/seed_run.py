@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
-from rebalance_check.impl.simulator.subject import simulate_into
+from rebalance_check.impl.simulator.simulation import simulate_into
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Simulate
 from rebalance_check.pipeline.judging import JudgedRun, judge_run

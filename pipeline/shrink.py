@@ -15,7 +15,7 @@ from rebalance_check.impl.runtime.choices import Choices, Value, written
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator import simulate as simulator
-from rebalance_check.impl.simulator.subject import simulate_into
+from rebalance_check.impl.simulator.simulation import simulate_into
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

@@ -147,10 +147,14 @@ class Fold:
         """The ways in which a history can put the claim to the test; one of them is enough."""
         return (self._way(),)
 
+    def _said(self, name: str) -> Any:
+        """A value that a class may have: by its name, so that compiled code sees that of a fold in Python."""
+        return getattr(self, name)
+
     def _way(self) -> Way:
         """What a history must hold, worked out when it is asked for first: folds may add to ``needs`` until then."""
         if self._needed is None:
-            self._needed = (frozenset(self.handlers) - self.bookkeeping, *map(frozenset, self.needs))
+            self._needed = (frozenset(self.handlers) - self._said("bookkeeping"), *map(frozenset, self.needs))
         return self._needed
 
     @property
@@ -160,7 +164,8 @@ class Fold:
 
     def checked(self, counts: Counts) -> int:
         """How often the claim was put to the test in a history with so many events of each type."""
-        return sum(counts.get(kind, 0) for kind in self.breaking) if self.compared is None else self.compared
+        compared: int | None = self._said("compared")
+        return sum(counts.get(kind, 0) for kind in self.breaking) if compared is None else compared
 
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""

@@ -1,4 +1,4 @@
-"""The simulator as a `Subject`: churn in, events out; and `simulate`, which runs the schedule of a seed on it."""
+"""The simulator as a `Subject`: churn in, events out; and the run of a seed's schedule on it."""
 
 from __future__ import annotations
 
@@ -222,21 +222,10 @@ def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: F
     return f"{options.summary()}; {settings}; faults drawn: {plan}"
 
 
-def simulate_into(
-    seed: int,
-    options: SimulationOptions,
-    listener: Listener,
-    other: OtherCluster | None = None,
-    *,
-    choices: Choices | None = None,
+def run_churn(
+    seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None, choices: Choices | None
 ) -> None:
-    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed; ``choices`` note its own.
-
-    A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
-    and whatever ran before. ``other`` is the cluster under a group where that is not ours.
-
-    Raises `RebalanceCheckError` when the mutant is unknown.
-    """
+    """What `simulation.simulate_into` says; compiled, it is the one function that Python calls."""
     subject = SimulatorSubject(options, listener, other, choices=choices)
     schedule = churn_schedule(seed, options)
     with planted(options.mutant), rarely_collected():
@@ -244,10 +233,3 @@ def simulate_into(
         for action in schedule.actions:
             subject.perform(action)
         subject.close()
-
-
-def simulate(seed: int, options: SimulationOptions) -> list[Event]:
-    """The history of ``seed`` under ``options``; see `simulate_into`."""
-    history: list[Event] = []
-    simulate_into(seed, options, history.append)
-    return history

@@ -6,17 +6,15 @@ line checks types by itself and does not come by here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from enum import Enum
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 from rebalance_check.model.vocabulary.event_base import Event
-
-Fits: TypeAlias = Callable[[Any], bool]
-"""Whether a value is of a field's type."""
+from rebalance_check.model.vocabulary.field_types import fits_of
 
 _SHOWN: Final = 60
 _NOTHING: Final = object()
@@ -76,31 +74,6 @@ def explain_wrong(event_type: type[Event], name: str, hint: Any, value: Any) -> 
         f"{event_type.__name__}.{name} is {_short(value)} ({type(value).__name__}), and {described(hint)} belongs "
         f"there: write {advice}"
     )
-
-
-def fits_of(hint: Any) -> Fits:
-    """The check for one type: ``str``, ``int``, ``bool``, a ``Literal``, tuples of these, or one of several."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return lambda value: type(value) is not bool and value in inner
-    if origin is UnionType:
-        choices = tuple(fits_of(one) for one in inner)
-        return lambda value: any(fits(value) for fits in choices)
-    if origin is tuple and inner[1:] == (...,):
-        fits_one, only = fits_of(inner[0]), frozenset((inner[0],))
-        return lambda value: (
-            isinstance(value, tuple) and (only.issuperset(map(type, value)) or all(map(fits_one, value)))
-        )
-    if origin is tuple:
-        parts = tuple(fits_of(one) for one in inner)
-        return lambda value: (
-            isinstance(value, tuple)
-            and len(value) == len(parts)
-            and all(fits(part) for fits, part in zip(parts, value, strict=True))
-        )
-    if hint is int:
-        return lambda value: isinstance(value, int) and not isinstance(value, bool)
-    return lambda value: isinstance(value, hint)
 
 
 def nearest(value: Any, hint: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from rebalance_check.impl.runtime.choices import Choices, read, written
 from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, simulate
-from rebalance_check.impl.simulator.subject import simulate_into
+from rebalance_check.impl.simulator.simulation import simulate_into
 from rebalance_check.model.vocabulary.actions import Action, ActionKind, parse_action
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RequestAnswered

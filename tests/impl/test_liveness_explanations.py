@@ -11,7 +11,7 @@ import pytest
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS
-from rebalance_check.impl.simulator.subject import simulate
+from rebalance_check.impl.simulator.simulation import simulate
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.argument import argument
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes

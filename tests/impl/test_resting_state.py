@@ -10,7 +10,7 @@ import pytest
 from rebalance_check.impl.protocol.resting_state import state_of
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.subject import simulate
+from rebalance_check.impl.simulator.simulation import simulate
 from rebalance_check.model.vocabulary.events import RestingStateRead
 
 

@@ -12,7 +12,7 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import progress
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.progress import BURST, PER_SECOND, WATCHED, ProgressGuard, SpinError
-from rebalance_check.impl.simulator.subject import simulate
+from rebalance_check.impl.simulator.simulation import simulate
 from rebalance_check.model.vocabulary.events import Event, MemberPaused, RunEnded
 from rebalance_check.properties.judge import judge
 
