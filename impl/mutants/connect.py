@@ -30,6 +30,20 @@ _LEADER_BEHIND: Final = FuzzSearch(
     last=20,
 )
 """A leader crashes, and the next one has not read what it wrote to the config topic."""
+_GIVEN_UP: Final = FuzzSearch(
+    options=SimulationOptions(
+        protocol=SimulatedProtocol.CONNECT,
+        mode=ClusterMode.SESSIONED,
+        faults=(
+            FaultKind.DELAY, FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.REORDER, FaultKind.DISCONNECT,
+            FaultKind.PAUSE, FaultKind.SLOW_APPLICATION, FaultKind.REFUSAL, FaultKind.LOOK_UP, FaultKind.FAILOVER,
+            FaultKind.COORDINATOR_KILL, FaultKind.COORDINATOR_PAUSE, FaultKind.COORDINATOR_MOVE,
+        ),
+    ),
+    first=455,
+    last=475,
+)  # fmt: skip
+"""A worker looks for its coordinator for so long that it gives its work up."""
 _SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
 """Who asks for an owner between the request to join again and the join: in Kafka, and in simulated groups, the thread
 that joins is the one that answers, so that hardly a run has it."""
@@ -159,7 +173,7 @@ _WORK: Final = [
         "old-assignment-started-after-giving-up",
         "a worker that gave up for want of a coordinator starts its old assignment once more",
         "running_work_is_claimed",
-        _search(ClusterMode.SESSIONED, 455, 475),
+        _GIVEN_UP,
     ),
     _mutant(
         "unassigned-work-restarted",

@@ -10,6 +10,16 @@ from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, S
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE), last=300)
 _RARE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
+_STALE_SYNC: Final = FuzzSearch(
+    options=SimulationOptions(
+        protocol=SimulatedProtocol.COOPERATIVE,
+        steps=40,
+        faults=(
+            FaultKind.DUPLICATE, FaultKind.LOOK_UP, FaultKind.WAKE_UP, FaultKind.SEEK, FaultKind.MIXED_MEMBERS,
+        ),
+    ),
+    last=100,
+)  # fmt: skip
 _SCENARIOS: Final = PytestCase(test="tests/impl/test_coordinator_scenarios.py")
 """What takes longer than any run: a new member that waits for more than five minutes, and offsets that grow too old
 while their group rebalances."""
@@ -146,7 +156,7 @@ COORDINATOR_MUTANTS: Final = [
         what="SyncGroup of an older generation is answered as if it were current",
         caught_by="rebalance_completes",
         where="impl",
-        find=_RARE,
+        find=_STALE_SYNC,
     ),
     Mutant(
         name="sync-answered-before-leader",
