@@ -26,6 +26,9 @@ WISHES: Final = st.one_of(st.just(("a", "b", "c")), st.just(("a", "b")), st.list
 """Some wish alike, since assignors have a way of their own for that; a topic may be named twice."""
 
 CLAIMED: Final = st.lists(st.tuples(TOPICS, st.integers(-1, 7)), max_size=4).map(tuple)
+GARBLED: Final = st.sampled_from((None, b"", b"\x00", b"\xff\xff\xff\xff", b"\x00\x00\x00\x7f no partitions"))
+"""User data in no format; the last has a length that is longer than what follows."""
+
 RACKS: Final = st.sampled_from(("r0", "r1", None))
 ROUND: Final = st.one_of(st.none(), MEMBERS)
 """Whether a rebalance follows at once, and who leads it."""
@@ -129,6 +132,12 @@ class AssignorMachine(RuleBasedStateMachine):
     def claim(self, member: str, owned: tuple[Partition, ...], age: int, leader: str | None) -> None:
         """A member claims what is not its own, or does not exist."""
         self.group.claim(member, owned, age)
+        self._rebalance(leader)
+
+    @rule(member=MEMBERS, user_data=GARBLED, leader=ROUND)
+    def garble(self, member: str, user_data: bytes | None, leader: str | None) -> None:
+        """A member writes user data that no assignor can read, or its own again."""
+        self.group.garble(member, user_data)
         self._rebalance(leader)
 
     @rule(topic=TOPICS, count=st.integers(1, 8), leader=ROUND)

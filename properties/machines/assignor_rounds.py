@@ -55,8 +55,24 @@ def subscription_of(assignor: Assignor, member: Member, *, is_old: bool = False)
 
 @dataclass(slots=True)
 class _Client:
+    """``garbled``: what it writes as user data is no assignor's format (another library's, or a defect's)."""
+
     assignor: Assignor
     says: Member
+    garbled: bytes | None = None
+
+    def understood(self, *, is_old: bool) -> Member:
+        """What of its claims a leader can read."""
+        if self.garbled is None:
+            return self.says
+        if RebalanceProtocol.COOPERATIVE not in self.assignor.protocols:
+            return replace(self.says, owned=(), generation=None)
+        return replace(self.says, generation=None) if is_old else self.says
+
+    def subscription(self, *, is_old: bool) -> Subscription:
+        """Its next subscription."""
+        written = subscription_of(self.assignor, self.says, is_old=is_old)
+        return written if self.garbled is None else replace(written, user_data=self.garbled)
 
 
 @dataclass(slots=True)
@@ -127,6 +143,11 @@ class AssignorGroup:
             client.assignor.on_assignment([TopicPartition(*partition) for partition in owned], generation)
             self._say(member, owned=owned, generation=generation)
 
+    def garble(self, member: str, user_data: bytes | None) -> None:
+        """A process writes these bytes as its user data from now on; None: those of its assignor."""
+        if client := self._clients.get(member):
+            client.garbled = user_data
+
     def _say(self, member: str, **said: object) -> None:
         if client := self._clients.get(member):
             client.says = replace(client.says, **said)  # type: ignore[arg-type] # fields of Member
@@ -137,10 +158,7 @@ class AssignorGroup:
             return None
         leader = leader if leader in self.members else self.members[0]
         problem = Problem(dict(self.topics), self._said(), self._replicas())
-        subscriptions = {
-            name: subscription_of(self._clients[name].assignor, member, is_old=self.are_old)
-            for name, member in problem.members.items()
-        }
+        subscriptions = {name: self._clients[name].subscription(is_old=self.are_old) for name in problem.members}
         answer = answer_of(self._clients[leader].assignor, problem, subscriptions)
         done = Round(problem, answer, answer_of(self.new_assignor(), problem, subscriptions))
         self.rounds.append(done)
@@ -149,7 +167,7 @@ class AssignorGroup:
         return done
 
     def _said(self) -> dict[str, Member]:
-        return {name: self._clients[name].says for name in self.members}
+        return {name: self._clients[name].understood(is_old=self.are_old) for name in self.members}
 
     def _hear(self, member: str, given: tuple[Partition, ...]) -> None:
         generation = len(self.rounds)

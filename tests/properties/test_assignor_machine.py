@@ -13,6 +13,8 @@ from rebalance_check import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
 from rebalance_check.impl.assignors.custom import NewCustomAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.assignors.sticky import StickyAssignor
+from rebalance_check.impl.assignors.sticky_owned import Claim
 from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, planted
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
@@ -85,6 +87,20 @@ class GivesAllTwice(RangeAssignor):
     ) -> Assignments:
         everything = [TopicPartition(topic, n) for topic, count in partitions_per_topic.items() for n in range(count)]
         return {name: tuple(tp for tp in everything if tp.topic in one.topics) for name, one in subscriptions.items()}
+
+
+class ReadsStrictly(StickyAssignor):
+    """It fails on user data that it cannot read."""
+
+    def claim(self, subscription: Subscription) -> Claim:
+        if subscription.user_data == b"\x00":
+            raise ValueError("one byte is no user data")
+        return super().claim(subscription)
+
+
+def test_user_data_that_cannot_be_read_is_among_the_inputs() -> None:
+    with pytest.raises(AssignmentClaimBrokenError, match=r"sticky breaks answers: .*one byte is no user data"):
+        run_state_machine_as_test(machine(ReadsStrictly), settings=QUICK)
 
 
 def test_an_error_says_what_is_broken__and_all_that_the_leader_saw() -> None:
