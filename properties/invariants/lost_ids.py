@@ -79,6 +79,8 @@ class _NotUsed(Fold):
         sent = requests.pop(event.request, None) if requests is not None else None
         if sent is None or event.error not in REFUSED_MEMBERS:
             return
+        if sent.api == Api.OFFSET_COMMIT and event.error == "FENCED_INSTANCE_ID":
+            return  # raised at the application's next poll; the heartbeat thread goes on until then
         join = self._joins.get(event.member)
         if join is None or join.request <= sent.request:
             self._lost[event.member] = _Loss(sent, event)
@@ -101,6 +103,7 @@ LostMemberIdIsNotUsed: Final = Invariant(
     premises=(
         "the history holds what members send (RequestSent) with their member ids, and how it is answered",
         "an answer to a request that was sent before the last JoinGroup ends nothing",
+        "nor does FENCED_INSTANCE_ID to an OffsetCommit, which the client raises at the next poll",
     ),
     exempted_by=(MemberStarted,),
     violation=LostMemberIdIsNotUsedViolated,
