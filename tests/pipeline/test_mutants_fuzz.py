@@ -61,9 +61,6 @@ OF_OTHER_RUNS = frozenset({"observed", "expectations", "wire"})
 
 SILENT = {
     "only_empty_groups_are_deleted",  # no group is deleted in the simulator; scenarios delete some, and are judged, too
-    "fenced_before_start",  # without exactly-once support there are no transactional producers of tasks
-    "fencing_fails_for_new_configs_only",
-    "topics_are_reset_for_a_reason",  # the operator resets topics in later seeds
 }
 
 
