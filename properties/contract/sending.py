@@ -185,9 +185,12 @@ class _Leaves(_SendFold):
         self._closing[event.member] = event
 
     def on_sent(self, event: RequestSent) -> None:
-        """A static member never leaves, and one that is to keep quiet does not when it closes."""
+        """A static member never leaves, and one that is to keep quiet does not when it closes.
+
+        Nothing is said of a member that records no coordinator: a model's static member may leave.
+        """
         one = self.standings.at(event.member)
-        if event.api != Api.LEAVE_GROUP or one.started is None:
+        if event.api != Api.LEAVE_GROUP or one.started is None or event.member not in self._known:
             return
         self.compared = (self.compared or 0) + 1
         why = "is a static member" if one.started.group_instance_id else ""
