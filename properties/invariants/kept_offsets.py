@@ -46,8 +46,13 @@ class _Survive(Fold):
         self._accepted.clear()
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
-        """A coordinator that is loaded from the log knows it."""
-        if event.committed is None or not self._accepted:
+        """A coordinator that is loaded from the log knows it.
+
+        A group that is created is not read from the log: a coordinator that was deposed and does not know creates one
+        that it never had.
+        """
+        is_created = event.generation == 0 and not event.members
+        if event.committed is None or not self._accepted or is_created:
             return
         self.compared = (self.compared or 0) + 1
         known = dict(event.committed)
@@ -72,6 +77,7 @@ CommittedOffsetsSurvive: Final = Invariant(
         "the coordinator says with which offsets it begins (committed)",
         "offsets are not expired, nor deleted by themselves, in the run",
         "what a log that lost its end held is unknown",
+        "a group that a coordinator creates is not read from the log",
     ),
     exempted_by=(GroupDeleted, LogTailLost),
     violation=CommittedOffsetsSurviveViolated,
