@@ -60,7 +60,8 @@ def on_creation(shard: Shard, group: Group, error: Error) -> None:
     """
     if error in {Error.NONE, Error.REQUEST_TIMED_OUT}:
         return
-    shard.groups.pop(group.group_id, None)
+    if shard.groups.pop(group.group_id, None) is not None:
+        shard.emit.incarnation_ended(group)
     for member in group.members.values():
         parked = member.awaiting_join
         if parked is not None:
