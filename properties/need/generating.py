@@ -79,9 +79,9 @@ class _Generations(IncarnationFold):
         phase.initial_delay_ms = event.initial_rebalance_delay_ms
 
     def on_parked(self, event: RequestParked) -> None:
-        """A JoinGroup has the time that its member gives a join phase."""
+        """A JoinGroup has the time that its member gives a join phase: none, or an unknown one, where it is 0."""
         if event.api == Api.JOIN_GROUP:
-            self._at(event).timeouts[event.member_id] = event.rebalance_timeout_ms or event.session_timeout_ms
+            self._at(event).timeouts[event.member_id] = event.rebalance_timeout_ms
 
     def on_removed(self, event: MemberRemoved) -> None:
         """A session that ends may leave nobody to wait for, and then no delay is waited for either."""
