@@ -165,11 +165,13 @@ class _Leaves(_SendFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._known: set[str] = set()
+        self._sends: set[str] = set()
         self._closing: dict[str, MemberClosing] = {}
 
     def on_process(self, event: MemberStarted) -> None:
         """Another process knows none."""
         self._known.discard(event.member)
+        self._sends.discard(event.member)
         self._closing.pop(event.member, None)
 
     def on_found(self, event: CoordinatorFound) -> None:
@@ -189,6 +191,7 @@ class _Leaves(_SendFold):
 
         Nothing is said of a member that records no coordinator: a model's static member may leave.
         """
+        self._sends.add(event.member)
         one = self.standings.at(event.member)
         if event.api != Api.LEAVE_GROUP or one.started is None or event.member not in self._known:
             return
@@ -216,7 +219,8 @@ class _Leaves(_SendFold):
             self._look(one, event, is_in_group=one.over is None and one.joined is not None)
 
     def _look(self, one: Standing, event: MemberEvent, *, is_in_group: bool) -> None:
-        if one.started is None or one.started.group_instance_id or event.member not in self._known:
+        """Nothing is said of a member whose requests nobody records."""
+        if one.started is None or one.started.group_instance_id or event.member not in self._known & self._sends:
             return
         self.compared = (self.compared or 0) + 1
         if is_in_group:
@@ -264,6 +268,7 @@ The smallest history that breaks it::
 
     MemberStarted(member="m0")
     CoordinatorFound(member="m0", node=1)
+    RequestSent(member="m0", api="JoinGroup", request=1)
     MemberJoined(member="m0", generation=1, member_id="a")
     MembershipLost(member="m0", generation=1, member_id="a", reason="poll timeout expired")
 """

@@ -60,9 +60,8 @@ def test_every_run_comes_to_rest_in_the_healed_phase() -> None:
     for seed in range(30):
         events = history(seed)
         assert isinstance(events[0], RunStarted)
-        assert events[-1] == RunEnded(
-            pending=(), group="connect", source="harness", seq=events[-1].seq, time_ms=events[-1].time_ms
-        )
+        assert isinstance(events[-1], RunEnded)
+        assert events[-1].pending == ()
 
 
 def test_numbers_of_a_source_have_no_hole() -> None:

@@ -143,7 +143,8 @@ def test_the_simulator_keeps_every_bound_in_time__holds(protocol: str) -> None:
     options = SimulationOptions(protocol=SimulatedProtocol(protocol), faults=ALL_FAULTS)
     judgements = [judge(simulate(seed, options), TIMING) for seed in range(8)]
 
-    assert all(judgement.outcome is Outcome.HELD for judgement in judgements)
+    outcomes = {verdict.outcome for judgement in judgements for verdict in judgement.verdicts.values()}
+    assert outcomes <= {Outcome.HELD, Outcome.UNTESTED}
     assert (
         sum(
             verdict.checked_events

@@ -47,7 +47,7 @@ def over(reason: str) -> MembershipLost:
 
 FOUND: Final = CoordinatorFound(member="m0", node=1)
 LOST: Final = CoordinatorLost(member="m0")
-IN_GROUP: Final = (FOUND, MemberJoined(member="m0", generation=1, member_id="x"))
+IN_GROUP: Final = (FOUND, sent("JoinGroup"), MemberJoined(member="m0", generation=1, member_id="x"))
 CLOSING, LEFT = MemberClosing(member="m0"), MemberLeft(member="m0")
 LEAVE, BEAT = sent("LeaveGroup"), sent("Heartbeat")
 UNSUBSCRIBED: Final = over("the consumer unsubscribed")
