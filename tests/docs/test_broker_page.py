@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -19,15 +21,32 @@ PYTHON = "python needs-broker untyped-library"
 
 @pytest.mark.parametrize("program", programs(PYTHON), ids=["kafka-python", "librdkafka", "aiokafka"])
 def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Program, tmp_path: Path) -> None:
-    with broker_process() as (bootstrap, said):
-        path = tmp_path / "program.py"
-        path.write_text(program.at(bootstrap), encoding="utf-8")
-        assert run(sys.executable, path, cwd=tmp_path) == program.shown
-    session = "\n".join(said)
+    printed, session = once_more_when_hung(program, tmp_path)
+    assert printed == program.shown
     assert re.search(r"billing: \S+ joins\n", session)
     assert re.search(r"billing: generation 1, 1 member, led by \S+, protocol r", session)
     assert re.search(r"billing: \S+ leaves\n", session)
     assert "verdict: held" in session
+
+
+def once_more_when_hung(program: Program, folder: Path) -> tuple[str, str]:
+    """What the program prints, and the broker. kafka-python may stay in its join for ever (TRACK_RECORD.md)."""
+    try:
+        return joined(program, folder)
+    except subprocess.TimeoutExpired as hung:
+        if "KafkaConsumer" not in program.code:
+            raise
+        warnings.warn(f"the program is run once more: {hung}", stacklevel=2)
+        return joined(program, folder)
+
+
+def joined(program: Program, folder: Path) -> tuple[str, str]:
+    """The program in a process of its own, at a broker of its own."""
+    with broker_process() as (bootstrap, said):
+        path = folder / "program.py"
+        path.write_text(program.at(bootstrap), encoding="utf-8")
+        printed = run(sys.executable, path, cwd=folder)
+    return printed, "\n".join(said)
 
 
 def test_there_are_three_programs_in_python__and_one_each_in_java_javascript_and_go() -> None:
