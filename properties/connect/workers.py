@@ -18,6 +18,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberAdded,
     MemberCrashed,
     MemberJoined,
@@ -69,6 +70,7 @@ class Workers(Memory):
             MemberAdded: self._added,
             GenerationStarted: self._generation,
             MemberPaused: self._paused,
+            LogTailLost: self._tail_lost,
             WorkerConfigured: self._configured,
             WorkerClaimed: self._claimed,
             ConnectAssignmentComputed: self._computed,
@@ -188,6 +190,12 @@ class Workers(Memory):
         worker = self.workers.get(event.member)
         if worker is not None and not self.rounds.have_coordinator_events:
             worker.outdate(event)
+
+    def _tail_lost(self, event: LogTailLost) -> None:
+        """Without the coordinator's own events nobody knows which members a log still has that lost its end."""
+        for worker in self.workers.values():
+            if not self.rounds.have_coordinator_events:
+                worker.outdate(event)
 
     def _configured(self, event: WorkerConfigured) -> None:
         """A worker began."""
