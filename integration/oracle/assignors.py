@@ -22,6 +22,7 @@ from rebalance_check.properties.machines.assignor_rounds import PATIENCE_LINES, 
 PATIENCE_MS: Final = 5_000
 """How long one small problem may take; what takes longer does not end."""
 
+FIRST_WITH_RACKS: Final = (3, 5)
 _BATCH: Final = 500
 BUFFER_BYTES: Final = 1 << 16
 
@@ -32,6 +33,11 @@ class Assignors(Protocol):
     @property
     def name(self) -> str:
         """Whose assignors these are, as reports call them."""
+        ...
+
+    @property
+    def knows_racks(self) -> bool:
+        """Whether they look at racks (KIP-881)."""
         ...
 
     def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
@@ -53,6 +59,11 @@ class JavaAssignors(JavaService):
     def name(self) -> str:
         """``kafka-clients 4.3.1``."""
         return f"kafka-clients {self.version}"
+
+    @property
+    def knows_racks(self) -> bool:
+        """Kafka's do since 3.5.0."""
+        return tuple(map(int, self.version.split(".")[:2])) >= FIRST_WITH_RACKS
 
     def answer(self, assignor: str, problem: Problem) -> Answer:
         """The answer to one problem."""
@@ -79,6 +90,7 @@ class OurAssignors:
     """
 
     name = "our own"
+    knows_racks = True
 
     def __init__(self, *, patience_lines: int | None = PATIENCE_LINES) -> None:
         self._patience_lines = patience_lines

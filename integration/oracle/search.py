@@ -9,7 +9,7 @@ from itertools import tee
 
 from rebalance_check.integration.oracle.assignors import Assignors
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
-from rebalance_check.properties.assignment.claims import Broken, broken_claims
+from rebalance_check.properties.assignment.claims import OF_RACKS, Broken, broken_claims
 from rebalance_check.properties.assignment.problem import Answer, Problem
 from rebalance_check.properties.assignment.problems import fits, random_problem
 from rebalance_check.properties.assignment.shrink import shrink
@@ -101,7 +101,13 @@ def _broken(
     """The first claim that each answer breaks, which explains the others."""
     asked, kept = tee(random_problem(shape, seed) for seed in seeds)
     for seed, problem, answer in zip(seeds, kept, assignors.answer_all(name, asked), strict=True):
-        yield seed, _first(broken_claims(name, problem, answer), claims)
+        yield seed, _first(_broken_of(assignors, name, problem, answer), claims)
+
+
+def _broken_of(assignors: Assignors, name: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
+    """The claims that an answer breaks; a release without racks breaks none about them."""
+    broken = broken_claims(name, problem, answer)
+    return broken if assignors.knows_racks else (one for one in broken if one.claim not in OF_RACKS)
 
 
 def _first(broken: Iterable[Broken], claims: Collection[str]) -> Broken | None:
@@ -133,7 +139,7 @@ def judge_one(assignors: Assignors, names: Sequence[str], problem: Problem, clai
     for name in names:
         answer = next(iter(assignors.answer_all(name, [problem])))
         found.inputs += 1
-        broken = _first(broken_claims(name, problem, answer), claims)
+        broken = _first(_broken_of(assignors, name, problem, answer), claims)
         if broken is not None:
             found.findings.append(Finding(Origin(name, "given", 0), 1, problem, answer, broken))
     return found

@@ -309,6 +309,9 @@ def _near(assignor: str, problem: Problem, member: str, partition: Partition) ->
 
 _ALL: Final = frozenset(ASSIGNORS)
 
+OF_RACKS: Final = frozenset({"near_first"})
+"""What holds of an assignor that looks at racks (KIP-881)."""
+
 OF_ANY_ASSIGNOR: Final = frozenset({"answers", "members", "exclusive", "existing", "subscribed"})
 """Claims that hold whatever the strategy of an assignor is."""
 

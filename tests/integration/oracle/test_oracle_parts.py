@@ -23,6 +23,7 @@ class Greedy:
     """Gives the first member all that exists, whatever the members want or hold."""
 
     name = "greedy"
+    knows_racks = True
 
     def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:  # noqa: ARG002 - the protocol's
         for problem in problems:
