@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.java_order import utf16_key
@@ -24,14 +24,12 @@ class Assignor(Protocol):
     leader memory it declares, and must not fail because of what other members wrote into their subscriptions.
     """
 
+    protocols: ClassVar[frozenset[RebalanceProtocol]]
+    """The rebalance protocols it can serve (``supportedProtocols``)."""
+
     @property
     def name(self) -> str:
         """The protocol name on the wire."""
-        ...
-
-    @property
-    def protocols(self) -> frozenset[RebalanceProtocol]:
-        """The rebalance protocols it can serve (``supportedProtocols``)."""
         ...
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:
