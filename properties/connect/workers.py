@@ -192,7 +192,7 @@ class Workers(Memory):
             worker.outdate(event)
 
     def _tail_lost(self, event: LogTailLost) -> None:
-        """Without the coordinator's own events a history does not say which members a log still has that lost its end."""
+        """Without the coordinator's own events it is open which members a log still has that lost its end."""
         for worker in self.workers.values():
             if not self.rounds.have_coordinator_events:
                 worker.outdate(event)
