@@ -75,7 +75,7 @@ class MergedHistory:
         return replace(judged[0], verdicts=verdicts)
 
     def _on_these_clocks(self, one: Scanned) -> Scanned:
-        """Timers are punctual on the one clock of a run; of several files nobody knows that, unless no clock is off."""
+        """Timers are punctual on the one clock of a run; several files have several, unless no clock is off."""
         if isinstance(one, RunStarted) and self._skew != 0 and len(self._files) > 1:
             return replace(one, punctual=False)
         return one

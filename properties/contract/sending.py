@@ -189,7 +189,7 @@ class _Leaves(_SendFold):
     def on_sent(self, event: RequestSent) -> None:
         """A static member never leaves, and one that is to keep quiet does not when it closes.
 
-        Nothing is said of a member that records no coordinator: a model's static member may leave.
+        A member that records no coordinator is not judged: a model's static member may leave.
         """
         self._sends.add(event.member)
         one = self.standings.at(event.member)
@@ -219,7 +219,7 @@ class _Leaves(_SendFold):
             self._look(one, event, is_in_group=one.over is None and one.joined is not None)
 
     def _look(self, one: Standing, event: MemberEvent, *, is_in_group: bool) -> None:
-        """Nothing is said of a member whose requests nobody records."""
+        """A member whose requests are not recorded is not judged."""
         if one.started is None or one.started.group_instance_id or event.member not in self._known & self._sends:
             return
         self.compared = (self.compared or 0) + 1

@@ -81,7 +81,7 @@ class AssignorGroup:
 
     ``new_assignor`` makes the assignor of one client, which remembers what it likes. Members that ``are_old`` write
     subscriptions of version 1, without a generation (KIP-792). ``member_racks`` are dealt to
-    members and replicas by their numbers; empty where nobody knows of racks.
+    members and replicas by their numbers; empty where no racks are known.
     """
 
     new_assignor: Callable[[], Assignor]
@@ -134,26 +134,23 @@ class AssignorGroup:
 
     def subscribe(self, member: str, topics: tuple[str, ...]) -> None:
         """Other topics from the next round on; one may be named twice."""
-        self._say(member, topics=topics)
+        if client := self._clients.get(member):
+            client.says = replace(client.says, topics=topics)
 
     def claim(self, member: str, owned: tuple[Partition, ...], age: int) -> None:
         """A process that is mistaken: it claims anything, as of so many generations before the last."""
         if client := self._clients.get(member):
             generation = len(self.rounds) - age
             client.assignor.on_assignment([TopicPartition(*partition) for partition in owned], generation)
-            self._say(member, owned=owned, generation=generation)
+            client.says = replace(client.says, owned=owned, generation=generation)
 
     def garble(self, member: str, user_data: bytes | None) -> None:
         """A process writes these bytes as its user data from now on; None: those of its assignor."""
         if client := self._clients.get(member):
             client.garbled = user_data
 
-    def _say(self, member: str, **said: object) -> None:
-        if client := self._clients.get(member):
-            client.says = replace(client.says, **said)  # type: ignore[arg-type] # fields of Member
-
     def round(self, leader: str, deaf: frozenset[str] = frozenset()) -> Round | None:
-        """One rebalance: ``leader`` computes, and all hear of it but the ``deaf``. None where nobody takes part."""
+        """One rebalance: ``leader`` computes, and all hear of it but the ``deaf``. None where no member takes part."""
         if not self.members:
             return None
         leader = leader if leader in self.members else self.members[0]
@@ -171,5 +168,6 @@ class AssignorGroup:
 
     def _hear(self, member: str, given: tuple[Partition, ...]) -> None:
         generation = len(self.rounds)
-        self._clients[member].assignor.on_assignment([TopicPartition(*partition) for partition in given], generation)
-        self._say(member, owned=given, generation=generation)
+        client = self._clients[member]
+        client.assignor.on_assignment([TopicPartition(*partition) for partition in given], generation)
+        client.says = replace(client.says, owned=given, generation=generation)
