@@ -1,43 +1,71 @@
-"""Work on several processes of this machine: started afresh, ended with their parent, results as they come."""
+"""Work on several processes of this machine: started afresh, ended with their parent, results as they come.
+
+Each process has a pipe of its own. A pool that shares one pipe for all results cannot end a process safely: one that is
+killed while it writes leaves half a result behind, and the reader waits for the other half for ever.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
 import threading
+import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import islice
-from multiprocessing.connection import wait as wait_for_handles
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, NamedTuple, Self, TypeVar
+
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 T = TypeVar("T")
 
 Task = tuple[Callable[..., T], Sequence[Any]]
 """A function of a module, and its arguments."""
 
+AHEAD: Final = 2
+"""So many tasks has a process at once: the next begins while the result of the last is on its way."""
 
-def serve_parent() -> None:
-    """Leave Ctrl-C and other requests to end to the parent, and end when it is gone; a killed one would leave its
-    workers waiting forever."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-    handle = parent.sentinel
 
-    def watch() -> None:
-        wait_for_handles([handle])
-        os._exit(1)
+class ProcessEnded(RebalanceCheckError):  # noqa: N818 - named for what happened to the process
+    """A process ended in the middle of its work: it was killed from outside, for example for want of memory."""
 
-    threading.Thread(target=watch, daemon=True, name="watch-parent").start()
+
+class Outcome(NamedTuple):
+    """What became of a task: what it returned, or the exception that it raised."""
+
+    value: Any
+    failure: BaseException | None
 
 
 def cores() -> int:
     """How many processes this machine runs at once."""
     return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class Worker:
+    """A process, as its parent sees it; ``has`` counts the tasks that were handed to it and are not answered."""
+
+    process: BaseProcess
+    pipe: Connection
+    has: int = 0
+
+    def outcome(self) -> Outcome:
+        """The next outcome, waiting for it; raises `ProcessEnded` when there will be none."""
+        try:
+            outcome: Outcome = self.pipe.recv()
+        except (EOFError, ConnectionError):
+            self.process.join()
+            raise ProcessEnded(
+                f"process {self.process.pid} ended with exit code {self.process.exitcode} in the middle of its work; "
+                "start the command again, with --workers 1 to see what ends it"
+            ) from None
+        self.has -= 1
+        return outcome
 
 
 class Processes:
@@ -49,47 +77,125 @@ class Processes:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._running: set[Future[Any]] = set()
-        self._others = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=serve_parent) if count > 1 else None
+        self._workers: list[Worker] = []
         self._is_abandoned = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if self._pool is None:
-            return
-        if kind is not None or self._is_abandoned:  # what they do is of no use any more, and may take long
-            for child in set(multiprocessing.active_children()) - self._others:
-                child.kill()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for worker in self._workers:
+            if kind is not None or self._is_abandoned:  # what they do is of no use any more, and may take long
+                worker.process.kill()
+            worker.pipe.close()  # tells them to end
+        for worker in self._workers:
+            worker.process.join()
+        self._workers.clear()
 
     def abandon(self) -> None:
         """What the tasks still do is of no use: end them when the block ends."""
         self._is_abandoned = True
 
     def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
-        """The results of the tasks in the order in which they finish; a failed task raises its exception."""
-        if self._pool is None:
-            return (function(*arguments) for function, arguments in tasks)
-        return self._as_completed(self._pool, iter(tasks), 2 * self.count)
+        """The results of the tasks in the order in which they finish; a failed task raises its exception.
 
-    def _as_completed(self, pool: ProcessPoolExecutor, tasks: Iterator[Task[T]], ahead: int) -> Iterator[T]:
-        """Keep ``ahead`` tasks in the pool, so that a campaign of any length needs little memory."""
-        self._running = {pool.submit(function, *arguments) for function, arguments in islice(tasks, ahead)}
-        while self._running:
-            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-            for future in done:
-                self._running.discard(future)
-                yield future.result()
-                self._running |= {pool.submit(function, *arguments) for function, arguments in islice(tasks, 1)}
+        Raises: `ProcessEnded` when a process is killed from outside.
+        """
+        if self.count == 1:
+            return (function(*arguments) for function, arguments in tasks)
+        return self._as_completed(iter(tasks))
+
+    def _as_completed(self, tasks: Iterator[Task[T]]) -> Iterator[T]:
+        """Hand out few tasks ahead, so that a campaign of any length needs little memory."""
+        for _ in range(AHEAD * self.count):
+            self._hand_out(tasks)
+        while busy := [worker for worker in self._workers if worker.has]:
+            for worker in heard(busy):
+                outcome = worker.outcome()
+                if outcome.failure is not None:
+                    raise outcome.failure
+                yield outcome.value
+                self._hand_out(tasks)
+
+    def _hand_out(self, tasks: Iterator[Task[Any]]) -> None:
+        """Give the next task, if there is one, to the process that has the fewest, or to a new one."""
+        task = next(tasks, None)
+        if task is None:
+            return
+        if len(self._workers) < self.count and all(worker.has for worker in self._workers):
+            self._workers.append(start_worker())
+        least = min(self._workers, key=lambda worker: worker.has)
+        least.has += 1
+        least.pipe.send(task)
 
     def last_results(self, within_s: float) -> list[Any]:
-        """After an interruption: what the tasks that have begun return within so many seconds; no other one begins."""
-        if self._pool is None:
-            return []
-        begun = [task for task in self._running if not task.cancel()]
-        ended, _ = wait(begun, timeout=within_s)
-        return [task.result() for task in ended if task.exception() is None]
+        """After an interruption: what the tasks that were handed out return within so many seconds."""
+        until = time.monotonic() + within_s
+        found, working = list[Any](), list(self._workers)
+        while working := [worker for worker in working if worker.has]:
+            if not (ready := heard(working, max(0.0, until - time.monotonic()))):
+                break
+            for worker in ready:
+                try:
+                    outcome = worker.outcome()
+                except ProcessEnded:
+                    working.remove(worker)
+                    continue
+                if outcome.failure is None:
+                    found.append(outcome.value)
+        return found
+
+
+def heard(workers: Sequence[Worker], within_s: float | None = None) -> list[Worker]:
+    """Wait until some have answered or ended, for so many seconds at most: those that have."""
+    pipes = wait([worker.pipe for worker in workers], within_s)
+    return [worker for worker in workers if worker.pipe in pipes]
+
+
+def start_worker() -> Worker:
+    """A new process with a pipe, that waits for tasks."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,))
+    process.start()
+    theirs.close()  # so that the pipe ends with the process
+    return Worker(process, ours)
+
+
+def serve(pipe: Connection) -> None:
+    """What a process does: one task after the other. Ctrl-C and other requests to end are the parent's business."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    tasks = queue.SimpleQueue[Task[Any]]()
+    threading.Thread(target=receive, args=(pipe, tasks), daemon=True, name="receive").start()
+    while True:
+        send(pipe, outcome_of(tasks.get()))
+
+
+def receive(pipe: Connection, tasks: queue.SimpleQueue[Task[Any]]) -> None:
+    """Take tasks from the pipe, so that the parent never waits while it hands out; end when the parent ends the pipe,
+    or is gone: a killed one would leave its processes waiting for ever."""
+    try:
+        while True:
+            tasks.put(pipe.recv())
+    except (EOFError, ConnectionError):
+        os._exit(0)
+
+
+def outcome_of(task: Task[Any]) -> Outcome:
+    """Do a task."""
+    function, arguments = task
+    try:
+        return Outcome(function(*arguments), None)
+    except BaseException as failure:
+        failure.add_note(f"in process {os.getpid()}:\n{traceback.format_exc()}")
+        return Outcome(None, failure)
+
+
+def send(pipe: Connection, outcome: Outcome) -> None:
+    """Answer the parent, which hears it when an outcome cannot be sent."""
+    try:
+        pipe.send(outcome)
+    except (EOFError, ConnectionError):
+        os._exit(0)  # the parent is gone
+    except Exception as failure:
+        pipe.send(Outcome(None, RuntimeError(f"a result cannot be sent to the parent: {failure!r}")))
