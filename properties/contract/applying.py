@@ -13,13 +13,12 @@ from rebalance_check.model.vocabulary.events import (
     MemberCrashed,
     MemberEvent,
     MemberJoined,
-    MemberLeft,
     MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY
+from rebalance_check.properties.contract.standing import FAMILY, PROCESS
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -31,15 +30,12 @@ class AcceptedJoinIsAppliedViolated(Violation):
 class _Applies(Fold):
     """Per member: its last JoinGroup, and the reply that accepts it, until the member enters the generation."""
 
-    bookkeeping = frozenset(
-        {MemberStarted, MemberCrashed, MemberLeft, MemberJoined, MembershipLost, MemberClosing, CallbackStarted,
-         RequestAnswered}
-    )  # fmt: skip
+    bookkeeping = frozenset({*PROCESS, MemberJoined, MembershipLost, MemberClosing, CallbackStarted, RequestAnswered})
     needs = ((MemberJoined,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft, MembershipLost, MemberClosing), self.on_over),
+            **dict.fromkeys((*PROCESS, MembershipLost, MemberClosing), self.on_over),
             MemberJoined: self.on_joined,
             CallbackStarted: self.on_call,
             RequestSent: self.on_sent,

@@ -12,8 +12,8 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     RequestAnswered,
 )
-from rebalance_check.properties.contract.standing import FAMILY, Standing, Standings
-from rebalance_check.properties.kinds import Fold, Invariant, Memories
+from rebalance_check.properties.contract.standing import FAMILY, Standing, StandingFold
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -29,19 +29,12 @@ class NoCallbackAfterTheEndViolated(Violation):
     """A coordinator that was closed called its user."""
 
 
-class CallbackFold(Fold):
+class CallbackFold(StandingFold):
     """Looks at callbacks that begin, and at where their members stand."""
-
-    standings: Standings
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {CallbackStarted: self.on_call})
         self.compared = 0
-
-    def share(self, memories: Memories) -> None:
-        """All claims look at the same standings."""
-        self.standings = Standings.among(memories)
-        self.memories = (self.standings,)
 
     def on_call(self, event: CallbackStarted) -> None:
         """A callback begins."""

@@ -11,16 +11,14 @@ from rebalance_check.model.vocabulary.events import (
     CallbackEnded,
     CallbackStarted,
     Event,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
     MemberStarted,
     OffsetCommitted,
     PartitionsRevoked,
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY
+from rebalance_check.properties.contract.standing import FAMILY, PROCESS
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -56,13 +54,11 @@ class Preparation:
 class PreparationFold(Fold):
     """Per member: the preparation that is under way."""
 
-    bookkeeping: frozenset[type[Event]] = frozenset(
-        {MemberStarted, MemberCrashed, MemberLeft, CallbackStarted, RequestSent, RequestAnswered}
-    )
+    bookkeeping: frozenset[type[Event]] = frozenset({*PROCESS, CallbackStarted, RequestSent, RequestAnswered})
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler] | None = None) -> None:
         ours: dict[type[Event], Handler] = {
-            **dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_process),
+            **dict.fromkeys(PROCESS, self.on_process),
             CallbackStarted: self.on_call,
             CallbackEnded: self.on_return,
             RequestSent: self.on_sent,

@@ -26,7 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Pace, Paces
-from rebalance_check.properties.contract.standing import FAMILY
+from rebalance_check.properties.contract.standing import FAMILY, PROCESS
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -59,13 +59,13 @@ class DueFold(Fold):
     """
 
     paces: Paces
-    bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft, MemberJoined})
+    bookkeeping = frozenset({*PROCESS, MemberJoined})
     needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = (
         (RunStarted,), (MemberStarted,), (MemberJoined,), (CoordinatorFound,),
     )  # fmt: skip
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
-        forgets = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_process)
+        forgets = dict.fromkeys(PROCESS, self.on_process)
         super().__init__(invariant, {**forgets, RunEnded: self.on_end, **handlers})
         self.compared = 0
         self.due: dict[str, tuple[Event, int]] = {}

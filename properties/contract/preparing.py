@@ -11,18 +11,16 @@ from rebalance_check.model.vocabulary.events import (
     CallbackEnded,
     CallbackStarted,
     Event,
-    MemberCrashed,
     MemberEvent,
     MemberJoined,
-    MemberLeft,
     MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
 )
 from rebalance_check.properties.contract.callbacks import RECORDED, CallbackFold
-from rebalance_check.properties.contract.standing import FAMILY, Standing, Standings
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
+from rebalance_check.properties.contract.standing import FAMILY, PROCESS, Standing, StandingFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -38,25 +36,43 @@ class OnlyTheLeaderAssignsViolated(Violation):
     """performAssignment was called without a reply that names the member as the leader, or twice for one."""
 
 
-class _Prepares(Fold):
-    needs = ((CallbackEnded, CallbackStarted),)
-    standings: Standings
+class _Prepares(StandingFold):
+    """Per member: the first JoinGroup of a process that was not called back yet, and what it had to give up."""
+
+    needs = ((RequestSent,), (CallbackEnded, CallbackStarted))
+    bookkeeping = frozenset(PROCESS)
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RequestSent: self.on_sent})
+        handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(PROCESS, self.on_process),
+            CallbackStarted: self.on_call,
+            RequestSent: self.on_sent,
+        }
+        super().__init__(invariant, handlers)
         self.compared = 0
+        self._undecided: dict[str, tuple[RequestSent, Event | None]] = {}
 
-    def share(self, memories: Memories) -> None:
-        """All claims look at the same standings."""
-        self.standings = Standings.among(memories)
-        self.memories = (self.standings,)
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process has sent nothing yet."""
+        self._undecided.pop(event.member, None)
+
+    def on_call(self, event: CallbackStarted) -> None:
+        """Its callbacks are recorded: one that had come before its first JoinGroup would be."""
+        if event.member in self._undecided:
+            self._look(*self._undecided.pop(event.member))
 
     def on_sent(self, event: RequestSent) -> None:
-        """A JoinGroup comes after onJoinPrepare, in a history that records callbacks."""
-        if event.api != Api.JOIN_GROUP or not self.standings.records:
+        """A JoinGroup comes after onJoinPrepare, in a process whose callbacks are recorded."""
+        if event.api != Api.JOIN_GROUP:
             return
+        one = self.standings.at(event.member)
+        if one.records(CallbackStarted):
+            self._look(event, one.unprepared)
+        else:
+            self._undecided.setdefault(event.member, (event, one.unprepared))
+
+    def _look(self, event: RequestSent, since: Event | None) -> None:
         self.compared = (self.compared or 0) + 1
-        since = self.standings.at(event.member).unprepared
         if since is not None:
             self.contradiction(
                 f"{event.member} joins without an onJoinPrepare",
@@ -95,15 +111,13 @@ class _Assigns(CallbackFold):
         super().__init__(invariant)
         handlers: dict[type[Event], Handler] = {
             RequestAnswered: self.on_answered,
-            MemberStarted: self.on_process,
-            MemberCrashed: self.on_process,
-            MemberLeft: self.on_process,
+            **dict.fromkeys(PROCESS, self.on_process),
         }
         self.handlers = {**self.handlers, **handlers}
         self._answered: dict[str, RequestAnswered] = {}
         self._assigned: dict[str, CallbackStarted] = {}
 
-    bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft, RequestAnswered})
+    bookkeeping = frozenset({*PROCESS, RequestAnswered})
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process was answered nothing yet."""

@@ -11,15 +11,14 @@ from rebalance_check.model.vocabulary.events import (
     CoordinatorLost,
     Event,
     MemberClosing,
-    MemberCrashed,
     MemberEvent,
     MemberLeft,
     MembershipLost,
     MemberStarted,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY, Standing, Standings
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
+from rebalance_check.properties.contract.standing import FAMILY, PROCESS, Standing, StandingFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -39,18 +38,11 @@ class OneCoordinatorAtATimeViolated(Violation):
     """A member sent a request and knew no coordinator, or looked for one and knew one."""
 
 
-class _SendFold(Fold):
+class _SendFold(StandingFold):
     """Looks at requests, and at where their members stand."""
-
-    standings: Standings
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler] | None = None) -> None:
         super().__init__(invariant, {RequestSent: self.on_sent, **(handlers or {})})
-
-    def share(self, memories: Memories) -> None:
-        """All claims look at the same standings."""
-        self.standings = Standings.among(memories)
-        self.memories = (self.standings,)
 
     def on_sent(self, event: RequestSent) -> None:
         """A request leaves the member."""
@@ -93,26 +85,18 @@ class _AfterTheEnd(_SendFold):
 class _OneCoordinator(_SendFold):
     """Per member: the coordinator that it knows, and the last loss of one."""
 
-    bookkeeping = frozenset({CoordinatorLost, CallbackStarted, MemberStarted, MemberCrashed, MemberLeft})
+    bookkeeping = frozenset({CoordinatorLost, *PROCESS})
     needs = ((CoordinatorFound, CoordinatorLost),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(PROCESS, self.on_process),
             CoordinatorFound: self.on_found,
             CoordinatorLost: self.on_lost,
-            CallbackStarted: self.on_call,
-            MemberStarted: self.on_process,
-            MemberCrashed: self.on_process,
-            MemberLeft: self.on_process,
         }
         super().__init__(invariant, handlers)
         self._known: dict[str, CoordinatorFound] = {}
         self._lost: dict[str, CoordinatorLost] = {}
-        self._seen_inside: set[str] = set()
-
-    def on_call(self, event: CallbackStarted) -> None:
-        """A member that records its callbacks records a loss, too; who sees only the wire sees none."""
-        self._seen_inside.add(event.member)
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process knows none."""
@@ -120,9 +104,9 @@ class _OneCoordinator(_SendFold):
         self._lost.pop(event.member, None)
 
     def on_found(self, event: CoordinatorFound) -> None:
-        """It knew none before."""
+        """It knew none before. A process that records its callbacks records a loss, too; the wire shows none."""
         known = self._known.get(event.member)
-        if known is not None and event.member in self._seen_inside:
+        if known is not None and self.standings.at(event.member).records(CallbackStarted):
             self.contradiction(
                 f"{event.member} finds a coordinator and knows one",
                 (f"{event.member} found node {known.node} at {STEP}, and has not given it up;", known),
@@ -148,15 +132,13 @@ class _OneCoordinator(_SendFold):
 
 
 class _Leaves(_SendFold):
-    """Per member: whether it knows its coordinator, and whether it closes."""
+    """Per member: whether it closes."""
 
-    bookkeeping = frozenset({CoordinatorFound, CoordinatorLost, MemberClosing, MemberStarted})
+    bookkeeping = frozenset({MemberClosing, MemberStarted})
     needs = ((MemberStarted,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            CoordinatorFound: self.on_found,
-            CoordinatorLost: self.on_lost_coordinator,
             MemberStarted: self.on_process,
             MemberClosing: self.on_closing,
             MembershipLost: self.on_lost,
@@ -164,23 +146,11 @@ class _Leaves(_SendFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._known: set[str] = set()
-        self._sends: set[str] = set()
         self._closing: dict[str, MemberClosing] = {}
 
     def on_process(self, event: MemberStarted) -> None:
-        """Another process knows none."""
-        self._known.discard(event.member)
-        self._sends.discard(event.member)
+        """Another process does not close yet."""
         self._closing.pop(event.member, None)
-
-    def on_found(self, event: CoordinatorFound) -> None:
-        """From here on it can say so."""
-        self._known.add(event.member)
-
-    def on_lost_coordinator(self, event: CoordinatorLost) -> None:
-        """From here on it cannot."""
-        self._known.discard(event.member)
 
     def on_closing(self, event: MemberClosing) -> None:
         """What it sends from here on is for its end."""
@@ -191,9 +161,8 @@ class _Leaves(_SendFold):
 
         A member that records no coordinator is not judged: a model's static member may leave.
         """
-        self._sends.add(event.member)
         one = self.standings.at(event.member)
-        if event.api != Api.LEAVE_GROUP or one.started is None or event.member not in self._known:
+        if event.api != Api.LEAVE_GROUP or one.started is None or one.coordinator is None:
             return
         self.compared = (self.compared or 0) + 1
         why = "is a static member" if one.started.group_instance_id else ""
@@ -219,8 +188,10 @@ class _Leaves(_SendFold):
             self._look(one, event, is_in_group=one.over is None and one.joined is not None)
 
     def _look(self, one: Standing, event: MemberEvent, *, is_in_group: bool) -> None:
-        """A member whose requests are not recorded is not judged."""
-        if one.started is None or one.started.group_instance_id or event.member not in self._known & self._sends:
+        """A member whose requests are not recorded is not judged, nor one that could not say it."""
+        if one.coordinator is None or not one.records(RequestSent):
+            return
+        if one.started is None or one.started.group_instance_id:
             return
         self.compared = (self.compared or 0) + 1
         if is_in_group:

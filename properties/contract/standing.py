@@ -1,7 +1,12 @@
-"""Where each member stands with its group, and in which callback its coordinator is: what claims of contract share.
+"""Where each member stands with its group, in which callback its coordinator is, and what of it is recorded at all.
 
 Judged by what was sent and answered. `MemberJoined` says which accepted reply to JoinGroup a member applied; what ended
 the membership is a LeaveGroup, or the loss that `MembershipLost` records.
+
+A claim about what a member leaves undone judges it only where the doing would stand in the history, and `Standing`
+decides that for all of them: a foreign client that is seen on the wire shows no callbacks and no coordinator, and one
+whose requests are known by their answers alone shows none of them. Claims about times need a run with virtual time,
+which records all of it (`pace`).
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from rebalance_check.model.vocabulary.events import (
     UNFINISHED,
     CallbackEnded,
     CallbackStarted,
+    CoordinatorFound,
+    CoordinatorLost,
     Event,
     MemberCrashed,
     MemberEvent,
@@ -26,10 +33,13 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.kinds import Handler, Memory
+from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
 from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 FAMILY: Final = "contract"
+
+PROCESS: Final = (MemberStarted, MemberCrashed, MemberLeft)
+"""With each of these a process begins or ends, and what claims remember of the one before is over."""
 
 
 class Standing:
@@ -38,10 +48,14 @@ class Standing:
     ``started`` and ``ended`` are its begin and its end. ``joined`` is the JoinGroup that it was accepted with last,
     ``synced`` the accepted SyncGroup after it, ``over`` what ended that membership. ``unprepared`` is what makes an
     onJoinPrepare necessary before the next JoinGroup, ``call`` the callback that has begun and not ended, ``repeats``
-    one that asked to be called again, ``completed`` the last onJoinComplete that finished since ``joined``.
+    one that asked to be called again, ``completed`` the last onJoinComplete that finished since ``joined``,
+    ``coordinator`` the one that it knows.
     """
 
-    __slots__ = ("call", "completed", "ended", "joined", "over", "repeats", "started", "synced", "unprepared")
+    __slots__ = (
+        "_recorded", "call", "completed", "coordinator", "ended", "joined", "over", "repeats", "started", "synced",
+        "unprepared",
+    )  # fmt: skip
 
     def __init__(self, started: MemberStarted | None = None) -> None:
         self.started = started
@@ -53,11 +67,24 @@ class Standing:
         self.call: CallbackStarted | None = None
         self.repeats: CallbackStarted | None = None
         self.completed: CallbackStarted | None = None
+        self.coordinator: CoordinatorFound | None = None
+        self._recorded: set[type[Event]] = set()
+
+    def note(self, event: CallbackStarted | RequestSent) -> None:
+        """The process did this, and it is recorded."""
+        self._recorded.add(type(event))
+
+    def records(self, kind: type[CallbackStarted | RequestSent]) -> bool:
+        """Whether what the process does of this kind is recorded: the history holds one such event of it.
+
+        That its coordinators are recorded follows from ``coordinator``, without which no claim speaks of one.
+        """
+        return kind in self._recorded
 
 
 class Standings(Memory):
     """The standing of each process. Claims look at it after it has taken the event; `before` is the callback that
-    was running when the last one began, ``records`` whether the history has any."""
+    was running when the last one began."""
 
     def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -70,12 +97,13 @@ class Standings(Memory):
             RequestAnswered: self._on_answered,
             CallbackStarted: self._on_call,
             CallbackEnded: self._on_return,
+            CoordinatorFound: self._on_found,
+            CoordinatorLost: self._on_coordinator_lost,
         }
         super().__init__(handlers)
         self.of: dict[str, Standing] = {}
         self._ended: Recent[str, MemberEvent] = Recent(DEPARTED)
         self.before: CallbackStarted | None = None
-        self.records = False
 
     def at(self, member: str) -> Standing:
         """The standing of this process."""
@@ -106,9 +134,16 @@ class Standings(Memory):
         if one.call is None or one.call.callback != ON_JOIN_PREPARE:
             one.unprepared = event
 
+    def _on_found(self, event: CoordinatorFound) -> None:
+        self.at(event.member).coordinator = event
+
+    def _on_coordinator_lost(self, event: CoordinatorLost) -> None:
+        self.at(event.member).coordinator = None
+
     def _on_sent(self, event: RequestSent) -> None:
+        one = self.at(event.member)
+        one.note(event)
         if event.api == Api.LEAVE_GROUP:
-            one = self.at(event.member)
             one.over = one.over or event
 
     def _on_answered(self, event: RequestAnswered) -> None:
@@ -117,8 +152,8 @@ class Standings(Memory):
 
     def _on_call(self, event: CallbackStarted) -> None:
         one = self.at(event.member)
+        one.note(event)
         self.before, one.call = one.call, event
-        self.records = True
 
     def _on_return(self, event: CallbackEnded) -> None:
         one = self.at(event.member)
@@ -131,3 +166,14 @@ class Standings(Memory):
             one.unprepared = None  # one that raised is not called again, either
         elif event.callback == ON_JOIN_COMPLETE and event.outcome == FINISHED:
             one.completed, one.unprepared = call, event
+
+
+class StandingFold(Fold):
+    """A claim that looks at where members stand."""
+
+    standings: Standings
+
+    def share(self, memories: Memories) -> None:
+        """All claims look at the same standings."""
+        self.standings = Standings.among(memories)
+        self.memories = (self.standings,)

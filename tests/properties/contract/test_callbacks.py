@@ -54,6 +54,7 @@ SYNCED: Final = (STARTED, joined(), answered("SyncGroup"))
 COMPLETE, DONE = called("onJoinComplete"), back("onJoinComplete")
 PREPARE, PREPARED = called("onJoinPrepare", -1, ""), back("onJoinPrepare")
 ASSIGN, ASSIGNED = called("performAssignment"), back("performAssignment")
+FOREIGN: Final = (MemberStarted(member="m1"), RequestSent(member="m1", api="JoinGroup", request=1))
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it was synced": (COMPLETES, (*SYNCED, COMPLETE, DONE)),
@@ -71,6 +72,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a retry": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, JOIN)),
     "a call that raised": (PREPARES, (STARTED, PREPARE, back("onJoinPrepare", "raised"), JOIN)),
     "lost inside of the call": (PREPARES, (STARTED, PREPARE, LOST, PREPARED, JOIN)),
+    "one whose callbacks are not recorded, next to one": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, *FOREIGN)),
     "the first join": (WITH, (STARTED, PREPARE)),
     "an id without a generation": (WITH, (STARTED, called("onJoinPrepare", -1, "a"))),
     "the generation it has": (WITH, (*SYNCED, called("onJoinPrepare"))),
@@ -92,6 +94,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "inside of another": (NESTED, (PREPARE, ASSIGN)),
     "after a crash": (ENDED, (STARTED, MemberCrashed(member="m0"), PREPARE)),
     "not prepared for the first join": (PREPARES, (STARTED, COMPLETE, JOIN)),
+    "called back only after it joined": (PREPARES, (STARTED, JOIN, PREPARE)),
     "a call that is to be repeated": (PREPARES, (STARTED, PREPARE, back("onJoinPrepare", "unfinished"), JOIN)),
     "not prepared after a loss": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, LOST, JOIN)),
     "a generation before the first": (WITH, (STARTED, called("onJoinPrepare"))),
