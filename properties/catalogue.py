@@ -9,7 +9,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.contract.catalogue import ContractClaims
-from rebalance_check.properties.features import lacking
+from rebalance_check.properties.features import Lacking, lacking
 from rebalance_check.properties.invariants import (
     agreement,
     answering,
@@ -125,6 +125,8 @@ def choose(wanted: Claims | None = None, *, exclude: Claims = (), without: Itera
     """
     chosen = CATALOGUE if wanted is None else meant(wanted)
     left_out, absent = set(meant(exclude)), lacking(without)
+    if not left_out and absent == Lacking():
+        return chosen
     kept = tuple(i for i in chosen if i not in left_out and i.may_judge(absent))
     if chosen and not kept:
         raise RebalanceCheckError(

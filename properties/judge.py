@@ -89,6 +89,11 @@ class Judge:
         unread = tuple(self._unread)
         return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
 
+    def release(self) -> None:
+        """Let go of what was observed, after the last `judgement`: its memory is free at once."""
+        for panel in self._panels.values():
+            panel.release()
+
     def _of_all(self, panels: Sequence[Panel]) -> dict[Invariant, Verdict]:
         """The verdicts over several groups, or over none."""
         says = [(panel, panel.verdicts(self._ended)) for panel in panels]
@@ -168,7 +173,9 @@ def judge(
     with rarely_collected():
         for event in history:
             observe(event)
-        return judging.judgement()
+        judgement = judging.judgement()
+        judging.release()
+        return judgement
 
 
 def judge_scanned(
@@ -185,6 +192,7 @@ def judge_scanned(
         else:
             judging.observe(one)
     judgement = judging.judgement()
+    judging.release()
     if not judgement.events and judgement.unread and not judgement.unread[0].is_cut:
         raise MalformedHistory(judgement.unread[0].fault)
     return judgement

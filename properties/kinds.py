@@ -105,6 +105,10 @@ class Fold:
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
+    def release(self) -> None:
+        """Take no more events; a fold that refers to itself by its handlers alone is freed at once then."""
+        self.handlers = {}
+
     def contradiction(self, headline: str, *reasons: tuple[str, Event | None]) -> None:
         """As `violated`: each reason is a sentence and its event; those without an event are only text."""
         known = list(dict.fromkeys(event for _, event in reasons if event is not None))
@@ -200,6 +204,12 @@ class Either(Fold):
         for fold in self._folds:
             fold.share(memories)
         self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
+
+    def release(self) -> None:
+        """None of the folds takes more events."""
+        super().release()
+        for fold in self._folds:
+            fold.release()
 
     @property
     def ways(self) -> tuple[Way, ...]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.kinds import Fold, Invariant, Memories, Memory
+from rebalance_check.properties.verdict import Held, Untested, Verdict
 
 _KEPT: Final = 64
 """So many selections of invariants are remembered, in a process that judges with different ones."""
@@ -19,7 +20,8 @@ _KEPT: Final = 64
 class Listening:
     """What a selection of invariants listens to.
 
-    ``prototypes`` has a fold of each that took no event, by name, and ``faults`` what failed where there is none.
+    ``prototypes`` has a fold of each that took no event, by name, and ``faults`` what failed where there is none;
+    ``untested`` has the verdict on each of them in a complete history of other events.
     ``waiting`` are the invariants that an event of a type concerns, in the order of the selection. ``memories`` are the
     classes of the memories that take it, before the folds ``takers``.
     """
@@ -27,6 +29,7 @@ class Listening:
     def __init__(self, invariants: tuple[Invariant, ...]) -> None:
         self.prototypes: dict[str, Fold] = {}
         self.faults: dict[str, Exception] = {}
+        self.untested: dict[str, Verdict] = {}
         self.waiting: dict[type[Event], list[Invariant]] = {}
         self.memories: dict[type[Event], list[type[Memory]]] = {}
         self.takers: dict[type[Event], list[str]] = {}
@@ -43,6 +46,8 @@ class Listening:
 
     def _note(self, invariant: Invariant, fold: Fold) -> None:
         self.prototypes[invariant.name] = fold
+        if isinstance(fold.verdict(), Held) and (lacking := fold.lacks({})):
+            self.untested[invariant.name] = Untested(lacking)
         for event_type in fold.handlers:
             self.takers.setdefault(event_type, []).append(invariant.name)
         concerned = dict.fromkeys(fold.handlers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -63,7 +63,7 @@ class Panel:
         for invariant in self.known.waiting.get(event_type, ()):
             if invariant.name not in self.folds and invariant.name not in self.faults:
                 self._start(invariant)
-        hearing = self.hearings[event_type] = _Hearing(tuple(self._handlers(event_type)))
+        hearing = self.hearings[event_type] = _Hearing(self._handlers(event_type))
         return hearing
 
     def _start(self, invariant: Invariant) -> None:
@@ -72,13 +72,14 @@ class Panel:
         except Exception as fault:  # a checker's fault is a verdict, not a crash
             self.faults[invariant.name] = _blame(fault)
 
-    def _handlers(self, event_type: type[Event]) -> Iterator[Handler]:
+    def _handlers(self, event_type: type[Event]) -> tuple[Handler, ...]:
         """Who takes such an event: memories before the folds that look at them."""
-        known = self.known
-        folds = [self.folds[name] for name in known.takers.get(event_type, ()) if name not in self.faults]
-        memories = [self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)]
-        yield from (memory.handlers[event_type] for memory in memories)
-        yield from (fold.handlers[event_type] for fold in folds)
+        known, folds = self.known, self.folds
+        takers: list[Memory | Fold] = [
+            self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)
+        ]
+        takers += [folds[name] for name in known.takers.get(event_type, ()) if name not in self.faults]
+        return tuple([one.handlers[event_type] for one in takers])
 
     def _is_used(self, kind: type[Memory]) -> bool:
         """Whether a fold looks at the memory; one that only faulty folds share takes no event."""
@@ -104,7 +105,7 @@ class Panel:
             if name not in self.faults and any(handler in one.handlers.values() for one in hearing):
                 self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
         for event_type, held in self.hearings.items():
-            held.handlers = tuple(self._handlers(event_type))
+            held.handlers = self._handlers(event_type)
 
     def found_at(self, invariant: Invariant) -> int:
         """The number of the first violation of this claim, by which those of several groups are put in order."""
@@ -130,8 +131,13 @@ class Panel:
         return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
-        fault = self.faults.get(invariant.name, "")
-        fold = self.folds.get(invariant.name) or self.known.prototypes.get(invariant.name)
+        fault, fold = self.faults.get(invariant.name, ""), self.folds.get(invariant.name)
+        if fold is None:
+            untested = self.known.untested.get(invariant.name)
+            is_cut = invariant.needs_end and not counted.is_ended
+            if untested is not None and not (is_cut or counted.is_quiet or fault or self.unread or self.broken):
+                return untested
+            fold = self.known.prototypes.get(invariant.name)
         if fold is None:
             return Undecided(fault)
         try:
@@ -144,6 +150,17 @@ class Panel:
         if doubt:
             return Undecided(doubt)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
+
+    def release(self) -> None:
+        """No further event comes: folds and memories, which refer to themselves by their handlers, are let go of.
+
+        They are freed at once then, and the garbage collector need not look for them.
+        """
+        self.hearings.clear()
+        for fold in self.folds.values():
+            fold.release()
+        for memory in self.memories.values():
+            memory.handlers = {}
 
 
 def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
