@@ -15,7 +15,7 @@ def split_hyphens(text: str) -> list[str]:
 def parse_int(text: str) -> int | None:
     """``Integer.parseInt`` for a text without a minus: a plus sign and any Unicode decimal digit of one UTF-16 unit."""
     digits = text.removeprefix("+")
-    if not digits or not all(digit.isdecimal() and ord(digit) <= 0xFFFF for digit in digits):
+    if not digits.isdecimal() or not (digits.isascii() or max(digits) <= "\uffff"):
         return None
     number = int(digits)
     return number if number < _INT_END else None

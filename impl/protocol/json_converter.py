@@ -69,15 +69,19 @@ def _without_zeros(found: re.Match[str]) -> str:
 
 def _runs_on(value: JsonValue, following: str) -> bool:
     """Whether a number or a literal goes on where Python's decoder stopped; strings, lists and objects end clearly."""
+    if isinstance(value, dict | list | str):
+        return False
     if is_number(value):
         return following != "" and following not in _SPACE
     return (value is None or isinstance(value, bool)) and (following.isalnum() or following in ("_", "$"))
 
 
 def _narrowed(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return value
     if is_integer(value):
         return low_bits(value, _LONG_BITS)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _narrowed(one) for name, one in value.items()}
     return [_narrowed(one) for one in value] if isinstance(value, list) else value
 

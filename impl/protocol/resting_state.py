@@ -30,6 +30,9 @@ _VALUES: Final = (int, float, str, tuple, frozenset)
 _DEFAULTS: Final[dict[type, dict[str, Any]]] = {}
 """Of each class the values that its objects share until they have their own."""
 
+_HAVE_FIELDS: Final[dict[type, bool]] = {}
+"""Whether objects of a class are read field by field."""
+
 _DEPTH: Final = 4
 """So deep objects within objects are read."""
 
@@ -82,8 +85,16 @@ def _defaults(kind: type) -> dict[str, Any]:
 def _is_ours(value: object) -> bool:
     """Whether it is an object of this package with fields of its own."""
     kind = type(value)
-    plain = isinstance(value, Enum | tuple | Mapping | type | Exception) or callable(value)
-    return kind.__module__.partition(".")[0] == PACKAGE and not plain
+    if kind not in _HAVE_FIELDS:
+        _HAVE_FIELDS[kind] = _has_fields(kind)
+    return _HAVE_FIELDS[kind]
+
+
+def _has_fields(kind: type) -> bool:
+    """Whether objects of a class are of this package and have fields of their own; functions have none."""
+    is_plain = issubclass(kind, Enum | tuple | Mapping | type | Exception)
+    is_called = any("__call__" in vars(each) for each in kind.__mro__)
+    return kind.__module__.partition(".")[0] == PACKAGE and not (is_plain or is_called)
 
 
 def _shown(name: str, value: object, now_ms: int) -> str:
@@ -99,7 +110,7 @@ def _plain(value: object) -> str:
         case TopicPartition():
             return value.topic
         case str():
-            return _NUMBERED.sub("a member", value)
+            return _NUMBERED.sub("a member", value) if "m" in value else value
         case Mapping():
             return ", ".join(sorted({f"{_plain(key)}: {_plain(each)}" for key, each in value.items()})) or "nothing"
         case set() | frozenset() | list() | tuple():
@@ -108,7 +119,7 @@ def _plain(value: object) -> str:
         case bytes():
             return f"{len(value)} bytes"
         case _:
-            return _NUMBERED.sub("a member", str(value)) if _is_simple(value) else _kind(value)
+            return str(value) if _is_simple(value) else _kind(value)
 
 
 def _kind(value: object) -> str:

@@ -9,6 +9,7 @@ found by such runs, and hidden by runs where everything fails a little.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 from typing import Final
 
@@ -73,8 +74,13 @@ def density(seed: int) -> float:
 
 def draw_plan(seed: int, options: SimulationOptions) -> FaultPlan:
     """The fault plan of ``seed``; a kind that the options leave out does not change what is drawn for the others."""
+    return _drawn(seed, options.faults)
+
+
+@lru_cache(maxsize=1)  # a run asks twice: for its schedule, and when it begins
+def _drawn(seed: int, faults: tuple[FaultKind, ...]) -> FaultPlan:
     chance = density(seed)
-    allowed = [kind for kind in FaultKind if kind in options.faults]
+    allowed = [kind for kind in FaultKind if kind in faults]
     kinds = tuple(kind for kind in allowed if stream(seed, f"fault {kind}").random() < chance)
     plan = FaultPlan(kinds=kinds)
     for kind in kinds:

@@ -7,6 +7,7 @@ draw (`draw_of`), so an action that is left out leaves the others as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from random import Random
 from typing import Final
 
@@ -42,6 +43,10 @@ WEIGHTS: Final = {
 }
 """How often each kind of churn is drawn, relative to the others."""
 
+_KINDS: Final = tuple(WEIGHTS)
+_UP_TO: Final = tuple(accumulate(WEIGHTS.values()))
+"""The weights of each kind and of those before it, together."""
+
 OF_ALL_WORKERS: Final = frozenset({ActionKind.START_MEMBER, ActionKind.RESUME_MEMBER})
 """Drawn once, these happen to every worker that is down, or paused."""
 
@@ -54,7 +59,7 @@ OF_TASKS: Final = frozenset({ActionKind.FAIL_TASK, ActionKind.PAUSE_TASK, Action
 def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
     """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
     random = stream(seed, f"status churn {number}")
-    return random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0], random.random(), random
+    return random.choices(_KINDS, cum_weights=_UP_TO)[0], random.random(), random
 
 
 def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
