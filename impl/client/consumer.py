@@ -31,6 +31,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
@@ -128,6 +129,7 @@ class ConsumerCoordinator(Subscribing):
 
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up, leave the group and subscribe to nothing."""
+        self.recorder.emit(SubscriptionChanged(member=self.member, topics=()))
         self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
         self._subscribed.clear()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.client.events import request_answered, request_sent
+from rebalance_check.impl.client.events import look_up_answered, request_answered, request_sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.lookup import CoordinatorLookup, Node
@@ -24,7 +24,7 @@ from rebalance_check.impl.protocol.messages import (
     MemberRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import CoordinatorFound, CoordinatorLost, MembershipLost
+from rebalance_check.model.vocabulary.events import CoordinatorFound, CoordinatorLost, LookUpSent, MembershipLost
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Handle = Callable[["Sent", GroupReply | None], None]
@@ -198,13 +198,16 @@ class CoordinatorCore:
                 group_id=config.group_id, version=config.find_coordinator_version, client_id=config.client_id
             )
             self._lookup.in_flight = self._enqueue(request)
+            self.recorder.emit(LookUpSent(member=self.member, request=self._lookup.in_flight))
         return self._lookup.node is not None
 
     def _look_up_answered(self, correlation_id: int, reply: MemberReply | None) -> None:
         """``FindCoordinatorResponseHandler``: finding the coordinator starts the session anew."""
         if correlation_id != self._lookup.in_flight:
             return
-        self._lookup.answered(reply if isinstance(reply, FindCoordinatorReply) else None, self._now_ms)
+        answer = reply if isinstance(reply, FindCoordinatorReply) else None
+        self._lookup.answered(answer, self._now_ms)
+        self.recorder.emit(look_up_answered(self.member, correlation_id, answer))
         if self._lookup.node is not None:
             self._timers.session_alive(self._now_ms)
             self.recorder.emit(CoordinatorFound(member=self.member, node=self._lookup.node.node_id))

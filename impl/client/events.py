@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from rebalance_check.impl.protocol.digest import metadata_digest
 from rebalance_check.impl.protocol.messages import (
+    FindCoordinatorReply,
     GroupReply,
     GroupRequest,
     JoinGroupReply,
@@ -14,7 +15,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupReply,
 )
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import RequestAnswered, RequestSent
+from rebalance_check.model.vocabulary.events import LookUpAnswered, RequestAnswered, RequestSent
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Describe = Callable[[bytes], tuple[str, ...]]
@@ -74,6 +75,13 @@ def request_answered(
         )
     work = work_in(reply.assignment) if isinstance(reply, SyncGroupReply) and reply.assignment else ()
     return RequestAnswered(member=member, api=api, request=correlation_id, error=error, assignment=work)
+
+
+def look_up_answered(member: str, correlation_id: int, reply: FindCoordinatorReply | None) -> LookUpAnswered:
+    """The event of the answer to a FindCoordinator, or of none (``reply`` None)."""
+    if reply is None:
+        return LookUpAnswered(member=member, request=correlation_id, error=None)
+    return LookUpAnswered(member=member, request=correlation_id, error=reply.error.name, node=reply.node_id)
 
 
 def _error_of(reply: GroupReply) -> Error:

@@ -300,6 +300,11 @@ _OPERATOR: Final = [
         "applied_target_state_is_current",
     ),
     _mutant(
+        "tasks-miss-target-states",
+        "a worker that reads another target state has the connector reach it, and not its tasks",
+        "target_states_are_reached",
+    ),
+    _mutant(
         "target-state-restarts-connector",
         "a worker that reads another target state restarts the connector before it applies it",
         "work_stop_has_a_cause",

@@ -9,6 +9,7 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 
 
 def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _EAGER) -> Mutant:
@@ -51,5 +52,21 @@ NEED_MUTANTS: Final = [
         "closing-member-loses",
         "a settled member that closes loses what it owns, and commits none of it, instead of revoking it",
         "loss_has_a_cause",
+    ),
+    _mutant(
+        "absent-application-leaves-too-early",
+        "a member leaves its group when its application has been away for half of max.poll.interval.ms",
+        "leave_group_has_a_cause",
+    ),
+    _mutant(
+        "known-coordinator-is-looked-up",
+        "a member looks up every half minute who coordinates its group, though it knows that",
+        "look_up_has_a_cause",
+    ),
+    _mutant(
+        "unchanged-target-state-announced",
+        "a connector that runs writes RUNNING once more whenever it is asked to run",
+        "status_write_has_a_cause",
+        _CONNECT,
     ),
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final[dict[str, int]] = {
+    "absent-application-leaves-too-early": 5,
     "absent-application-stays-twice-as-long": 7,
     "absent-leader-not-replaced": 7,
     "added-partitions-not-read": 3,
@@ -150,6 +151,7 @@ STEPS: Final[dict[str, int]] = {
     "join-v0-zero-rebalance-timeout": 4,
     "join-write-timeout-unhandled": 5,
     "joins-before-statuses-are-read": 16,
+    "known-coordinator-is-looked-up": 8,
     "late-sync-gets-nothing": 4,
     "late-unload-wipes-newer-load": 3,
     "leader-behind-assigns": 6,
@@ -289,6 +291,7 @@ STEPS: Final[dict[str, int]] = {
     "target-tombstone-forgets-default": 1,
     "task-config-in-force-at-once": 3,
     "tasks-listed-by-prefix": 6,
+    "tasks-miss-target-states": 7,
     "tombstones-skipped": 14,
     "topic-keys-are-not-read": 3,
     "topic-known-from-another-connector": 3,
@@ -299,6 +302,7 @@ STEPS: Final[dict[str, int]] = {
     "topics-reset-in-every-revocation": 6,
     "unassigned-work-restarted": 3,
     "unassigned-written-unsafely": 3,
+    "unchanged-target-state-announced": 5,
     "unchanged-target-state-reported": 2,
     "unknown-member-joins-after-a-backoff": 6,
     "unknown-member-keeps-id": 7,

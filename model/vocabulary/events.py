@@ -81,6 +81,8 @@ from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as
 from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
 from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
 from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.vocabulary.request_events import LookUpAnswered as LookUpAnswered
+from rebalance_check.model.vocabulary.request_events import LookUpSent as LookUpSent
 from rebalance_check.model.vocabulary.request_events import RequestAnswered as RequestAnswered
 from rebalance_check.model.vocabulary.request_events import RequestSent as RequestSent
 from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as CoordinatorRested
@@ -463,7 +465,7 @@ AnyEvent: TypeAlias = (
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
-    | RequestSent | RequestAnswered
+    | RequestSent | RequestAnswered | LookUpSent | LookUpAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
     | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RebalanceEnforced
     | CallbackStarted | CallbackEnded | MemberClosing

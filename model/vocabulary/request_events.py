@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalance_check.model.vocabulary.event_base import Event
+from rebalance_check.model.vocabulary.event_base import Event, MemberEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +43,19 @@ class RequestAnswered(Event):
     protocol: str = ""
     members: tuple[tuple[str, tuple[str, ...]], ...] = ()
     assignment: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookUpSent(MemberEvent):
+    """The member sent FindCoordinator, to any node; ``request`` is numbered as those of `RequestSent` are."""
+
+    request: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookUpAnswered(MemberEvent):
+    """A FindCoordinator was answered, or given up (``error=None``); ``node`` is the coordinator (-1 for none)."""
+
+    request: int
+    error: str | None
+    node: int = -1

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.need import coordinating, generating, giving_up, joining, rebalancing, removing, working
+from rebalance_check.properties.need import (
+    announcing,
+    coordinating,
+    generating,
+    giving_up,
+    joining,
+    leaving,
+    looking_up,
+    rebalancing,
+    removing,
+    working,
+)
 
 NeedClaims: Final[tuple[Invariant, ...]] = (
     *rebalancing.CLAIMS,
@@ -13,7 +24,10 @@ NeedClaims: Final[tuple[Invariant, ...]] = (
     *removing.CLAIMS,
     *joining.CLAIMS,
     *giving_up.CLAIMS,
+    *leaving.CLAIMS,
     *coordinating.CLAIMS,
+    *looking_up.CLAIMS,
     *working.CLAIMS,
+    *announcing.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -33,23 +33,21 @@ class CoordinatorLossHasACauseViolated(Violation):
     """A member gave its coordinator up although it answered, and the connection stood."""
 
 
-class _Coordinators(Fold):
+class OfCoordinators(Fold):
     """Per member: when its coordinator was last known to be there, and what says that it is not any more."""
 
-    bookkeeping = frozenset({RunStarted, MemberStarted, MemberCrashed, MemberLeft, CoordinatorFound, RequestAnswered,
-                             ConnectionBroken})  # fmt: skip
-    needs = ((RunStarted,), (CoordinatorFound,), (MemberStarted,))
+    bookkeeping = frozenset({RunStarted, MemberStarted, MemberCrashed, MemberLeft, RequestAnswered, ConnectionBroken})
+    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ((RunStarted,), (MemberStarted,))
 
-    def __init__(self, invariant: Invariant) -> None:
+    def __init__(self, invariant: Invariant, more: dict[type[Event], Handler]) -> None:
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
             MemberStarted: self.on_started,
             MemberCrashed: self.on_ended,
             MemberLeft: self.on_ended,
-            CoordinatorFound: self.on_found,
             RequestAnswered: self.on_answered,
             ConnectionBroken: self.on_broken,
-            CoordinatorLost: self.on_lost,
+            **more,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
@@ -64,6 +62,7 @@ class _Coordinators(Fold):
 
     def on_started(self, event: MemberStarted) -> None:
         """With its session timeout; it knows no coordinator."""
+        self.on_ended(event)
         self._started[event.member] = event
 
     def on_ended(self, event: MemberEvent) -> None:
@@ -72,15 +71,10 @@ class _Coordinators(Fold):
             known.pop(event.member, None)
         self._doubted.discard(event.member)
 
-    def on_found(self, event: CoordinatorFound) -> None:
-        """From here on it is taken to be there."""
-        self._alive[event.member] = event
-        self._doubted.discard(event.member)
-
     def on_answered(self, event: RequestAnswered) -> None:
         """An answer says that it is there, or that it is not."""
         if event.error in ALIVE:
-            if event.api in PROVES_ALIVE:
+            if event.api in PROVES_ALIVE and event.member in self._alive:
                 self._alive[event.member] = event
         elif event.error in MOVED:
             self._doubted.add(event.member)
@@ -89,14 +83,36 @@ class _Coordinators(Fold):
         """It may not be there any more."""
         self._doubted.add(event.member)
 
-    def on_lost(self, event: CoordinatorLost) -> None:
-        """Something said so, or it was silent for a session."""
+    def found(self, event: MemberEvent) -> None:
+        """From here on it is taken to be there."""
+        self._alive[event.member] = event
+        self._doubted.discard(event.member)
+
+    def known_since(self, event: MemberEvent) -> tuple[Event | None, int]:
+        """What shows that the coordinator was there, and for how many ms it has been silent; None where it may be gone.
+
+        It counts as a comparison where a coordinator had been found.
+        """
         started, alive = self._started.get(event.member), self._alive.get(event.member)
         if not self._punctual or started is None or alive is None:
-            return
+            return None, 0
         self.compared = (self.compared or 0) + 1
         silent_ms = event.time_ms - alive.time_ms
-        if event.member not in self._doubted and silent_ms < started.session_timeout_ms:
+        is_there = event.member not in self._doubted and silent_ms < started.session_timeout_ms
+        return (alive if is_there else None), silent_ms
+
+
+class _Losses(OfCoordinators):
+    bookkeeping = OfCoordinators.bookkeeping | {CoordinatorFound}
+    needs = (*OfCoordinators.needs, (CoordinatorFound,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {CoordinatorFound: self.found, CoordinatorLost: self.on_lost})
+
+    def on_lost(self, event: CoordinatorLost) -> None:
+        """Something said so, or it was silent for a session."""
+        alive, silent_ms = self.known_since(event)
+        if alive is not None:
             self.contradiction(
                 f"{event.member} gives its coordinator up, and nothing asked for it",
                 (f"the coordinator of {event.member} was there at {STEP};", alive),
@@ -114,7 +130,7 @@ CoordinatorLossHasACause: Final = Invariant(
     premises=("the run is simulated: time is virtual, and every connection that breaks is recorded",),
     exempted_by=(ConnectionBroken, CoordinatorFound, MemberCrashed, MemberLeft, MemberStarted, RequestAnswered),
     violation=CoordinatorLossHasACauseViolated,
-    fold=_Coordinators,
+    fold=_Losses,
 )
 """A member looks for another coordinator only for a cause.
 

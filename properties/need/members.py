@@ -12,8 +12,10 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ApplicationBusy,
+    ConfigReadEnded,
     ConnectAssignmentReceived,
     Event,
+    MemberClosing,
     MemberCrashed,
     MemberEvent,
     MemberLeft,
@@ -26,6 +28,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestSent,
     SubscriptionChanged,
+    WorkerConfigured,
     WorkRevocationStarted,
 )
 from rebalance_check.properties.kinds import Handler, Memory
@@ -47,10 +50,16 @@ class Membership:
     ``join`` is its last JoinGroup, ``synced`` the accepted SyncGroup after it (None while it joins); ``cause`` and
     ``loss`` are the last thing since then that asks it to join again, and that ended its membership; ``missing`` are
     the partitions that it claimed and was not assigned again. ``joined_from`` is ``synced`` and the event
-    that gives the cause, as they were before the JoinGroup that was sent last.
+    that gives the cause, as they were before the JoinGroup that was sent last. ``busy`` is the last absence of its
+    application that was too long for ``max.poll.interval.ms``. ``leaves`` is what asks it to leave; ``left_for`` what
+    did, or what kept it from its poll, when it sent its last LeaveGroup (None for nothing). ``worked_from`` is the
+    last answer of a round to a worker: its herder waits inside of a round, and may be busy with what it was assigned.
     """
 
-    __slots__ = ("busy", "cause", "join", "joined_from", "leads", "loss", "missing", "paused", "started", "synced")
+    __slots__ = (
+        "busy", "cause", "join", "joined_from", "leads", "leaves", "left_for", "loss", "missing", "paused", "started",
+        "synced", "worked_from", "works",
+    )  # fmt: skip
 
     def __init__(self, started: MemberStarted | None = None) -> None:
         self.started = started
@@ -63,14 +72,28 @@ class Membership:
         self.busy: ApplicationBusy | None = None
         self.paused: MemberEvent | None = None
         self.joined_from: tuple[RequestAnswered | None, Event | None] = (None, None)
+        self.works = False
+        self.worked_from: Event | None = None
+        self.leaves: Event | None = None
+        self.left_for: Event | None = None
 
     def missed_its_poll(self, now_ms: int) -> Event | None:
         """What kept the application from its poll for ``max.poll.interval.ms``, if anything may have."""
         if self.paused is not None:
             return self.paused
-        interval_ms = self.started.rebalance_timeout_ms if self.started is not None else 0
         busy = self.busy
-        return busy if busy is not None and now_ms - busy.polled_ms >= interval_ms else None
+        return busy if busy is not None and now_ms - busy.polled_ms >= self.poll_interval_ms else None
+
+    def asked_to_leave(self, now_ms: int) -> Event | None:
+        """What asks it to leave, if anything does; a herder may have polled too late, too."""
+        since = self.worked_from
+        is_late = since is not None and now_ms - since.time_ms >= self.poll_interval_ms
+        return self.leaves or self.missed_its_poll(now_ms) or (since if is_late else None)
+
+    @property
+    def poll_interval_ms(self) -> int:
+        """``max.poll.interval.ms``; 0 where it is unknown."""
+        return self.started.rebalance_timeout_ms if self.started is not None else 0
 
 
 class Members(Memory):
@@ -84,6 +107,9 @@ class Members(Memory):
             MemberPaused: self._on_paused,
             MemberResumed: self._on_paused,
             ApplicationBusy: self._on_busy,
+            MemberClosing: self._on_closing,
+            WorkerConfigured: self._on_worker,
+            ConfigReadEnded: self._on_configs_read,
             SubscriptionChanged: self._on_subscription,
             MetadataReceived: self._on_metadata,
             RebalanceEnforced: self._on_enforced,
@@ -113,10 +139,24 @@ class Members(Memory):
         self.at(event.member).paused = event
 
     def _on_busy(self, event: ApplicationBusy) -> None:
-        self.at(event.member).busy = event
+        member = self.at(event.member)
+        if event.time_ms + event.busy_ms - event.polled_ms >= member.poll_interval_ms:
+            member.busy = event
 
     def _on_subscription(self, event: SubscriptionChanged) -> None:
-        self.at(event.member).cause = Cause("its application changed the subscription", event)
+        member = self.at(event.member)
+        member.cause = Cause("its application changed the subscription", event)
+        member.leaves = event if not event.topics else member.leaves
+
+    def _on_closing(self, event: MemberClosing) -> None:
+        self.at(event.member).leaves = event
+
+    def _on_worker(self, event: WorkerConfigured) -> None:
+        self.at(event.member).works = True
+
+    def _on_configs_read(self, event: ConfigReadEnded) -> None:
+        if event.outcome != "ok":
+            self.at(event.member).leaves = event
 
     def _on_metadata(self, event: MetadataReceived) -> None:
         member = self.at(event.member)
@@ -130,8 +170,10 @@ class Members(Memory):
         self.at(event.member).cause = Cause(f"its worker asked for it: {event.reason}", event)
 
     def _on_assigned(self, event: ConnectAssignmentReceived) -> None:
+        member = self.at(event.member)
+        member.worked_from = event
         if event.error != "NONE":
-            self.at(event.member).cause = Cause(f"its assignment failed with {event.error}", event)
+            member.cause = Cause(f"its assignment failed with {event.error}", event)
 
     def _on_revocation(self, event: WorkRevocationStarted) -> None:
         if event.reason in WITHOUT_ASSIGNMENT:
@@ -143,10 +185,12 @@ class Members(Memory):
             cause = member.cause.event if member.cause is not None else member.missed_its_poll(event.time_ms)
             member.joined_from = member.synced, cause
             member.join = event
-            member.synced = member.cause = member.paused = None
+            member.synced = member.cause = member.paused = member.busy = member.leaves = None
             member.leads, member.missing = False, frozenset()
         elif event.api == Api.LEAVE_GROUP:
             member = self.at(event.member)
+            member.left_for = member.asked_to_leave(event.time_ms)
+            member.leaves = None
             member.cause = member.loss = Cause("it left the group", event)
 
     def _on_answered(self, event: RequestAnswered) -> None:
@@ -155,7 +199,9 @@ class Members(Memory):
             if event.api == Api.SYNC_GROUP:
                 self._synced(self.at(event.member), event)
             elif event.api == Api.JOIN_GROUP:
-                self.at(event.member).leads = bool(event.members)
+                member = self.at(event.member)
+                member.leads = bool(event.members)
+                member.worked_from = event if member.works else None
         elif error in ASK_TO_JOIN:
             member = self.at(event.member)
             member.cause = Cause(f"its {event.api} was answered {error}", event)

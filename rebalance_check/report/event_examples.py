@@ -135,6 +135,8 @@ REQUESTS: Final = Section(
             group=_G, source="m0", seq=2, time_ms=3006, member="m0", api="JoinGroup", request=0, error="NONE",
             generation=1, leader="m0", protocol="range", members=(("m0", ()), ("m1", ())),
         ),
+        e.LookUpSent(group=_G, source="m0", seq=9, time_ms=20_700, member="m0", request=17),
+        e.LookUpAnswered(group=_G, source="m0", seq=10, time_ms=20_704, member="m0", request=17, error="NONE", node=2),
     ),
 )  # fmt: skip
 

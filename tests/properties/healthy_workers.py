@@ -108,6 +108,7 @@ class HealthyWorkers:
             self.of(worker, e.TaskStarted, task=work, config=config, connector_config="x")
         else:
             self.of(worker, e.ConnectorStarted, connector=work)
+        self.of(worker, e.WorkStateChanged, work=work, state="RUNNING")
         self.status(worker, work, "RUNNING")
 
     def stop_work(self, worker: str, *works: str, reason: str = "revoked") -> None:

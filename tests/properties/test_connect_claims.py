@@ -282,6 +282,10 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "applied_target_state_is_current",
         lambda h: changed(h, e.TargetStateChanged, 0, state="PAUSED"),
     ),
+    "a task that should run is paused": (
+        "target_states_are_reached",
+        lambda h: changed(h, e.WorkStateChanged, -1, state="PAUSED"),
+    ),
     "a request is not answered": (
         "herder_requests_are_answered",
         lambda h: without(h, e.HerderAnswered, 1),

@@ -205,6 +205,13 @@ _OPERATOR: Final = {
             "state = TargetState.STARTED",
         ),
     ),
+    "tasks-miss-target-states": (
+        Edit(
+            f"{_HERDER}.worker:Worker.transition",
+            "if key.connector == connector:",
+            "if key == ConnectorKey(connector):",
+        ),
+    ),
     "target-state-restarts-connector": (
         Edit(
             f"{_HERDER}.updating:Updating._apply_updates",

@@ -56,4 +56,27 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "if self._owned:",
         ),
     ),
+    "absent-application-leaves-too-early": (
+        Edit(
+            f"{_CLIENT}.timers:HeartbeatTimers.polled",
+            "self._config.rebalance_timeout_ms",
+            "self._config.rebalance_timeout_ms // 2",
+        ),
+    ),
+    "known-coordinator-is-looked-up": (
+        Edit(
+            f"{_CLIENT}.lookup:CoordinatorLookup.is_due",
+            "self.node is None and",
+            "(self.node is None or now_ms >= self.due_ms + 30_000) and",
+        ),
+    ),
+    "unchanged-target-state-announced": (
+        Edit(
+            "rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.transition_to",
+            "    self.target = target",
+            "    self.target = target\n"
+            "    if self.state is InstanceState.RUNNING and target is TargetState.STARTED:\n"
+            "        self._write_state()",
+        ),
+    ),
 }
