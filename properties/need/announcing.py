@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
@@ -23,14 +24,14 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.connect.statuses import work_named
-from rebalance_check.properties.connect.worker import FAILED, Started, work_of
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY, Reason
-from rebalance_check.properties.status.stores import item_of
+from rebalance_check.properties.need.working import Started, Stopped, name_of
 from rebalance_check.properties.verdict import STEP, Violation
 
+OF_WORK: Final = ("status-connector-", "status-task-")
+"""How the keys of connectors and tasks begin."""
+FAILED: Final = "FAILED"
 DESTROYED: Final = "DESTROYED"
 UNASSIGNED: Final = "UNASSIGNED"
 RESTARTING: Final = "RESTARTING"
@@ -48,7 +49,13 @@ class StatusWriteHasACauseViolated(Violation):
     """A worker wrote a status that nothing asked for."""
 
 
-class _Writes(WorkerFold):
+def work_named(key: str) -> str:
+    """The connector or task that a key of the status topic names; empty for the key of a topic, and for any other."""
+    kind = next((prefix for prefix in OF_WORK if key.startswith(prefix)), "")
+    return key.removeprefix(kind) if kind else ""
+
+
+class _Writes(Fold):
     """Per worker and work: what asks for which status since it wrote that last, and its last write.
 
     The leader removes what it has read: that asks for a removal until its store has read the removal.
@@ -58,27 +65,29 @@ class _Writes(WorkerFold):
 
     def __init__(self, invariant: Invariant) -> None:
         gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
-        super().__init__(
-            invariant,
-            {
-                RunStarted: self.on_run,
-                **dict.fromkeys(gone, self.on_gone),
-                WorkStateChanged: self.on_state,
-                ConnectorStopped: self.on_stopped,
-                TaskStopped: self.on_stopped,
-                WorkCancelled: self.on_cancelled,
-                AssignmentAccepted: self.on_accepted,
-                RestartPlanned: self.on_planned,
-                ConnectorStarted: self.on_started,
-                TaskStarted: self.on_started,
-                StatusRead: self.on_read,
-                StatusAttempted: self.on_attempted,
-            },
-        )
-        self.bookkeeping = frozenset(self.handlers) - {StatusAttempted}
+        handlers: dict[type[Event], Handler] = {
+            RunStarted: self.on_run,
+            **dict.fromkeys(gone, self.on_gone),
+            WorkerConfigured: self.on_configured,
+            WorkStateChanged: self.on_state,
+            ConnectorStopped: self.on_stopped,
+            TaskStopped: self.on_stopped,
+            WorkCancelled: self.on_cancelled,
+            AssignmentAccepted: self.on_accepted,
+            RestartPlanned: self.on_planned,
+            ConnectorStarted: self.on_started,
+            TaskStarted: self.on_started,
+            StatusRead: self.on_read,
+            StatusAttempted: self.on_attempted,
+        }
+        super().__init__(invariant, handlers)
+        self.bookkeeping = frozenset(handlers) - {StatusAttempted}
         self.compared = 0
         self._punctual = False
+        self._workers: dict[str, WorkerConfigured] = {}
+        self._stores: dict[str, str] = {}
         self._asked: dict[str, dict[tuple[str, str], Event]] = {}
+        self._late: dict[str, Counter[str]] = {}
         self._written: dict[str, dict[str, StatusAttempted]] = {}
         self._read: dict[str, dict[str, StatusRead]] = {}
 
@@ -88,21 +97,31 @@ class _Writes(WorkerFold):
 
     def on_gone(self, event: MemberEvent) -> None:
         """What a process knew ends with it."""
-        self._asked.pop(event.member, None)
-        self._written.pop(event.member, None)
+        for known in (self._asked, self._late, self._written):
+            known.pop(event.member, None)
+        worker = self._workers.pop(event.member, None)
+        if worker is not None:
+            self._stores.pop(worker.store, None)
+            self._read.pop(worker.store, None)
+
+    def on_configured(self, event: WorkerConfigured) -> None:
+        """Which store is its own."""
+        self._workers[event.member] = event
+        if event.store:
+            self._stores[event.store] = event.member
 
     def on_state(self, event: WorkStateChanged) -> None:
         """Its new state is announced."""
         self._ask(event, event.work, event.state)
 
-    def on_stopped(self, event: ConnectorStopped | TaskStopped) -> None:
+    def on_stopped(self, event: Stopped) -> None:
         """An end is announced."""
-        self._ask(event, work_of(event), UNASSIGNED)
+        self._ask(event, name_of(event), UNASSIGNED)
 
     def on_cancelled(self, event: WorkCancelled) -> None:
         """A connector that does not stop in time is announced as if it had; a task that starts late says so."""
         self._ask(event, event.work, UNASSIGNED)
-        self._ask(event, event.work, RUNNING)
+        self._late.setdefault(event.member, Counter())[event.work] += 1
 
     def on_accepted(self, event: AssignmentAccepted) -> None:
         """What it runs already cannot be started once more, and that is a failure."""
@@ -119,7 +138,7 @@ class _Writes(WorkerFold):
 
     def on_started(self, event: Started) -> None:
         """From here on its end is recorded."""
-        self._asked.get(event.member, {}).pop((work_of(event), UNASSIGNED), None)
+        self._asked.get(event.member, {}).pop((name_of(event), UNASSIGNED), None)
 
     def on_read(self, event: StatusRead) -> None:
         """The store holds a status of it from here on, or none."""
@@ -131,29 +150,39 @@ class _Writes(WorkerFold):
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """Something asks for each status."""
-        worker, work = self.memory.of_store(event.worker), work_named(item_of(event.key))
-        if worker is None or not work or not self._punctual:
+        name, work = self._stores.get(event.worker, ""), work_named(event.key)
+        if not name or not work or not self._punctual:
             return
         self.compared = (self.compared or 0) + 1
-        before = self._written.setdefault(worker.name, {}).get(work)
-        self._written[worker.name][work] = event
-        if not self._has_cause(worker.name, work, event):
-            self._report(worker.name, work, event, before)
+        written = self._written.setdefault(name, {})
+        before, written[work] = written.get(work), event
+        if not self._has_cause(name, work, event):
+            self._report(name, work, event, before)
 
     def _ask(self, event: MemberEvent, work: str, status: str) -> None:
         self._asked.setdefault(event.member, {})[work, status] = event
 
     def _may_end_unseen(self, event: MemberEvent, work: str) -> None:
         """With exactly-once support a start is recorded only after the fencing that precedes it."""
-        configured = self.memory.of(event.member).configured
-        if configured is not None and configured.exactly_once:
+        worker = self._workers.get(event.member)
+        if worker is not None and worker.exactly_once:
             self._ask(event, work, UNASSIGNED)
 
     def _has_cause(self, name: str, work: str, event: StatusAttempted) -> bool:
         """Whether something asks for this; that is used up, unless it is what the store holds."""
         if event.status == DESTROYED:
             return event.key in self._read.get(event.worker, {})
-        return self._asked.get(name, {}).pop((work, str(event.status)), None) is not None
+        if self._asked.get(name, {}).pop((work, str(event.status)), None) is not None:
+            return True
+        return event.status == RUNNING and self._starts_late(name, work)
+
+    def _starts_late(self, name: str, work: str) -> bool:
+        """Whether one of the runs that were cancelled may say now that it has started."""
+        late = self._late.get(name)
+        if late is None or late[work] <= 0:
+            return False
+        late[work] -= 1
+        return True
 
     def _report(self, name: str, work: str, event: StatusAttempted, before: StatusAttempted | None) -> None:
         last: list[Reason] = []

@@ -121,7 +121,7 @@ class _Work(Fold):
     def note(self, event: Started | Stopped) -> Event | None:
         """The last thing that happened to this work; what had before."""
         last = self._last.setdefault(event.member, {})
-        before, last[_name(event)] = last.get(_name(event)), event
+        before, last[name_of(event)] = last.get(name_of(event)), event
         return before
 
     def records(self, event: MemberEvent) -> bool:
@@ -130,7 +130,7 @@ class _Work(Fold):
 
     def cause_of(self, event: Started | Stopped) -> Event | None:
         """What asked for it; that is used up."""
-        work = _name(event)
+        work = name_of(event)
         if self.records(event):
             self.compared = (self.compared or 0) + 1
         cause, noted = self._asked.get(event.member, {}).pop(work, None), self._noted.get(event.member, {}).get(work)
@@ -138,7 +138,7 @@ class _Work(Fold):
 
     def report(self, event: Started | Stopped, last: Event | None, *more: Reason) -> None:
         """Nothing asked for it."""
-        work, verb = _name(event), "starts" if isinstance(event, ConnectorStarted | TaskStarted) else "stops"
+        work, verb = name_of(event), "starts" if isinstance(event, ConnectorStarted | TaskStarted) else "stops"
         did = "started" if isinstance(last, ConnectorStarted | TaskStarted) else "stopped"
         before = [(f"{event.member} {did} {work} at {STEP};", last)] if last is not None else []
         self.contradiction(
@@ -194,7 +194,7 @@ class _Stops(_Work):
     def on_started(self, event: Started) -> None:
         """What asked for an earlier stop asks for none of this run."""
         self.on_next(event)
-        self._asked.get(event.member, {}).pop(_name(event), None)
+        self._asked.get(event.member, {}).pop(name_of(event), None)
         self.note(event)
 
     def on_stopped(self, event: Stopped) -> None:
@@ -219,7 +219,8 @@ class _Starts(_Work):
             self.report(event, last)
 
 
-def _name(event: Started | Stopped) -> str:
+def name_of(event: Started | Stopped) -> str:
+    """The connector or task that was started or stopped."""
     return event.connector if isinstance(event, ConnectorStarted | ConnectorStopped) else event.task
 
 

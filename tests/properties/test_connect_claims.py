@@ -170,7 +170,7 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "the old config goes on": ("tasks_run_their_configs", lambda h: changed(h, e.TaskStarted, -1, config="y")),
     "not started again": (
         "configured_work_runs",
-        lambda h: without(h, e.TaskStarted, 0, member="w0", config="z"),
+        lambda h: without(without(h, e.TaskStarted, 0, member="w0", config="z"), e.WorkStateChanged, -1),
     ),
     "RUNNING of what has stopped": (
         "status_says_what_ran",

@@ -68,17 +68,21 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
     "a connector ends": (*RUNS, *CONNECTOR, writes("UNASSIGNED", "status-connector-c")),
     "it is cancelled": (*RUNS, CANCELLED, writes("UNASSIGNED")),
     "it starts after it was cancelled": (*RUNS, CANCELLED, writes("RUNNING")),
+    "it starts after it was cancelled and started anew": (
+        *RUNS, CANCELLED, STARTED, becomes("RUNNING"), writes("RUNNING"), writes("RUNNING")
+    ),
     "it is assigned what it runs": (*RUNS, ACCEPTED, writes("FAILED")),
     "a restart stops it": (*RUNS, RESTART, writes("RESTARTING")),
     "a restart cannot stop it in time": (*RUNS, RESTART, writes("FAILED")),
     "a task ends before it is fenced": (RUN, worker(exactly_once=True), ACCEPTED, writes("UNASSIGNED")),
     "it removes what it has read": (*RUNS, reads("RUNNING"), writes("DESTROYED"), writes("DESTROYED")),
     "it removes what is no tombstone": (*RUNS, reads("DESTROYED", literal=True), writes("DESTROYED")),
-}
+}  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[Event, ...]]] = {
     "nothing": (*RUNS, STARTED, writes("RUNNING")),
     "twice": (*RUNS, becomes("RUNNING"), writes("RUNNING"), writes("RUNNING")),
+    "it starts twice after it was cancelled": (*RUNS, CANCELLED, writes("RUNNING"), writes("RUNNING")),
     "another state": (*RUNS, becomes("PAUSED"), writes("RUNNING")),
     "an end that no end caused": (*RUNS, STARTED, ACCEPTED, writes("UNASSIGNED")),
     "a task ends after it was fenced": (RUN, worker(exactly_once=True), ACCEPTED, STARTED, writes("UNASSIGNED")),
