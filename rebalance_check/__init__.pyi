@@ -83,6 +83,7 @@ from rebalance_check.model.vocabulary.events import (
     ProducerFenced,
     ProducerInitialised,
     RebalanceEnforced,
+    RecordsDelivered,
     RejoinRequested,
     ReplyObserved,
     ReplyReceived,
@@ -161,6 +162,7 @@ from rebalance_check.properties.invariants.client_state import (
     WhoRevokesRejoins,
 )
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
+from rebalance_check.properties.invariants.delivering import FormerMemberReadsNothing
 from rebalance_check.properties.invariants.expectations import (
     FencedStaysFenced,
     GenerationsHaveMembers,
@@ -331,6 +333,7 @@ __all__ = [
     "ExitCode",
     "FencedStaysFenced",
     "Fold",
+    "FormerMemberReadsNothing",
     "FormerMembersAreForgotten",
     "GenerationHasOnlyJoined",
     "GenerationMonotonicity",
@@ -446,6 +449,7 @@ __all__ = [
     "RebalanceEnforced",
     "RebalancePhaseEnds",
     "Recorder",
+    "RecordsDelivered",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
     "ReplacedMemberIsAnswered",

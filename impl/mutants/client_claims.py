@@ -41,6 +41,11 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "lost_member_id_is_not_used",
     ),
     _mutant(
+        "refused-heartbeat-backs-off",
+        "a member whose heartbeat is answered that it is no member waits for ten seconds before it loses and joins",
+        "former_member_reads_nothing",
+    ),
+    _mutant(
         "given-up-request-is-handled-again",
         "a request whose connection broke is given up with all others, and once more by itself",
         "request_ends_once",

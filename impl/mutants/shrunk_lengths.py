@@ -224,6 +224,7 @@ STEPS: Final[dict[str, int]] = {
     "redpanda-ops-served-before-recovery": 4,
     "redpanda-recovery-exception-leaves-loading": 2,
     "refused-commit-keeps-the-member-id": 9,
+    "refused-heartbeat-backs-off": 11,
     "rejoin-flag-cleared-at-join-not-sync": 5,
     "removal-drops-target-state": 3,
     "removal-keeps-task-count": 1,

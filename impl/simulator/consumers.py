@@ -28,7 +28,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.impl.simulator.network import unnoticed
-from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced
+from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced, RecordsDelivered
 from rebalance_check.model.vocabulary.ids import partition
 
 OTHER_TOPIC: Final = "u"
@@ -127,9 +127,11 @@ class ConsumerApplication(ConsumerCoordinator):
         """Process all records up to the log end; half of the time, commit, and always while there are no faults."""
         log_end = now_ms // RECORD_MS
         self._maybe_seek(log_end)
-        for each in self.fetchable():
-            if each not in self._not_read:
-                self.consumed(each, log_end)
+        read = tuple(each for each in self.fetchable() if each not in self._not_read)
+        for each in read:
+            self.consumed(each, log_end)
+        if read:
+            self.recorder.emit(RecordsDelivered(member=self.member, partitions=tuple(each.name for each in read)))
         if self._commits and (self._random.random() < COMMITS or self._plan() is NO_FAULTS):
             self.commit(self.positions(), now_ms)
 

@@ -115,6 +115,7 @@ from rebalance_check.model.vocabulary.surrounding_events import ApplicationBusy 
 from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken as ConnectionBroken
 from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
 from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
+from rebalance_check.model.vocabulary.surrounding_events import RecordsDelivered as RecordsDelivered
 from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
 from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
 from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
@@ -467,7 +468,8 @@ AnyEvent: TypeAlias = (
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered | LookUpSent | LookUpAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
-    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RebalanceEnforced
+    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RecordsDelivered
+    | RebalanceEnforced
     | CallbackStarted | CallbackEnded | MemberClosing
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent

@@ -28,5 +28,12 @@ class ApplicationBusy(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsDelivered(MemberEvent):
+    """A poll gave the application records of ``partitions``; each such poll is an event of its own."""
+
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceEnforced(MemberEvent):
     """The application asks for a rebalance (``Consumer.enforceRebalance``, KIP-568)."""

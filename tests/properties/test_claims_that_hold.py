@@ -10,6 +10,7 @@ import pytest
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
+    CoordinatorFound,
     Event,
     GenerationStarted,
     GroupDeleted,
@@ -30,6 +31,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RecordsDelivered,
     RequestAnswered,
     RequestParked,
     RequestSent,
@@ -314,6 +316,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "a")],
         [as_member("Heartbeat", 0, "a"), as_member("JoinGroup", 1, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
          answered("JoinGroup", 1, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 2, "a")],
+    ],
+    "former_member_reads_nothing": [
+        [CoordinatorFound(member="m0", node=1), sent("Heartbeat", 0), answered("Heartbeat", 0),
+         RecordsDelivered(member="m0", partitions=("t-0",))],
     ],
     "request_ends_once": [
         [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],

@@ -139,6 +139,13 @@ _HEARTBEATS: Final = {
             "return (self._state in _JOINED or self._timers.heartbeat_ms > 0) and",
         ),
     ),
+    "refused-heartbeat-backs-off": (
+        Edit(
+            "rebalance_check.impl.client.heartbeating:Heartbeating._heartbeat_refused",
+            "    self._reset(",
+            "    self._retry_ms = self._now_ms + 10_000\n    self._reset(",
+        ),
+    ),
     "refused-commit-keeps-the-member-id": (
         Edit(
             "rebalance_check.impl.client.committing:Committing._commit_refused",
