@@ -83,6 +83,12 @@ def is_cooperative_list(assignors: AssignorList) -> bool:
     return all(assignor.cooperative for assignor in assignors)
 
 
+def keeps_names(path: UpgradePath) -> bool:
+    """Whether each name of an assignor stands for the same code in all lists of a path."""
+    codes = {code for assignors in path.lists for code in assignors}
+    return len(codes) == len({code.name for code in codes})
+
+
 _OLD: Final = (RANGE,)
 _BOTH: Final = (COOPERATIVE_STICKY, RANGE)
 _NEW: Final = (COOPERATIVE_STICKY,)

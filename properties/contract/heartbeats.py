@@ -65,7 +65,7 @@ class DueFold(Fold):
     )  # fmt: skip
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
-        forgets = dict.fromkeys(PROCESS, self.on_process)
+        forgets: dict[type[Event], Handler] = dict.fromkeys(PROCESS, self.on_process)
         super().__init__(invariant, {**forgets, RunEnded: self.on_end, **handlers})
         self.compared = 0
         self.due: dict[str, tuple[Event, int]] = {}

@@ -8,6 +8,7 @@ the schedule as Python that can be pasted into a test, and its address, which ``
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any, ClassVar, Final
 
 from hypothesis import event
@@ -55,6 +56,15 @@ MOST_FORMING: Final = 60
 
 BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
 """How many steps towards a formed group a run begins with."""
+
+TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
+"""Which of these steps comes next, over and over: what the members do first differs from run to run."""
+
+ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
+"""A request reaches the coordinator, or one that was deposed and does not know it."""
+
+BY_MEMBERS: Final = RECEIVING | SENDING
+"""What members do between two answers."""
 
 DEPOSING: Final = frozenset({ActionKind.DEPOSE_COORDINATOR})
 
@@ -104,21 +114,43 @@ class CoordinatorMachine(RuleBasedStateMachine):
         """
         raise RebalanceCheckError(f"{type(self).__name__} reaches no coordinator: define open_transport")
 
-    @initialize(bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()), begun=BEGUN, deposed=st.booleans())
-    def open(self, bounds: Bounds, begun: int, deposed: bool) -> None:
+    @initialize(
+        bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()),
+        begun=BEGUN,
+        turns=TURNS,
+        deposed=st.booleans(),
+    )
+    def open(self, bounds: Bounds, begun: int, turns: list[int], deposed: bool) -> None:
         """A group that does not exist, one that members begin to form, or one that they have formed already.
 
-        ``deposed``: where bounds allow it, the coordinator has a successor by then, and does not know.
+        ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers what
+        members send it, if possible a JoinGroup or SyncGroup that is on its way.
         """
         self.bounds = bounds
         for event_of_opening in self.subject.open(bounds, seed=0):
             self.judge.observe(event_of_opening)
-        for _ in range(begun):
-            if self.is_stable or not (towards := self.enabled(FORMING)):
+        for number, turn in zip(range(MOST_FORMING), cycle(turns), strict=False):
+            is_begun = self._would_answer_deposed() if deposed else self.is_stable or number >= begun
+            if is_begun or not (towards := self.enabled(FORMING)):
                 break
-            self._perform(towards[0])
+            self._perform(towards[turn % len(towards)])
         if deposed and (deposing := self.enabled(DEPOSING)):
             self._perform(deposing[0])
+            self._reach_the_zombie(turns)
+
+    def _would_answer_deposed(self) -> bool:
+        """Whether the coordinator can be deposed, and a request is on its way that it would answer all the same."""
+        run = self.subject.conformance
+        after = [run.predictions.after(run.state, action) for action in self.enabled(DEPOSING)]
+        return any(each.kind in AT_ZOMBIE for state in after for each in run.predictions.enabled(state))
+
+    def _reach_the_zombie(self, turns: list[int]) -> None:
+        """Members read what it had answered, and send what it answers from memory."""
+        for turn in turns:
+            steps = self.enabled(AT_ZOMBIE) or self.enabled(BY_MEMBERS)
+            if not steps:
+                break
+            self._perform(steps[turn % len(steps)])
 
     @property
     def is_stable(self) -> bool:
@@ -137,11 +169,11 @@ class CoordinatorMachine(RuleBasedStateMachine):
         """A member sends a request."""
         self._step(SENDING, kind, which)
 
-    @precondition(can(ARRIVING))
+    @precondition(can(ARRIVING_SOMEWHERE))
     @rule(kind=KIND, which=WHICH)
     def arrive(self, kind: int, which: int) -> None:
-        """A member's request reaches the coordinator."""
-        self._step(ARRIVING, kind, which)
+        """A member's request reaches the coordinator, or one that does not know of its successor."""
+        self._step(ARRIVING_SOMEWHERE, kind, which)
 
     @precondition(can(RECEIVING))
     @rule(kind=KIND, which=WHICH)
@@ -184,12 +216,6 @@ class CoordinatorMachine(RuleBasedStateMachine):
     def fail_over(self, kind: int, which: int) -> None:
         """A record is replicated, or the coordinator is replaced, by steps."""
         self._step(FAILING_OVER, kind, which)
-
-    @precondition(can(AT_ZOMBIE))
-    @rule(kind=KIND, which=WHICH)
-    def reach_the_zombie(self, kind: int, which: int) -> None:
-        """A member's request reaches a coordinator that does not know of its successor."""
-        self._step(AT_ZOMBIE, kind, which)
 
     def _step(self, family: frozenset[ActionKind], kind: int, which: int) -> None:
         self._perform(chosen(self.enabled(family), kind, which))
