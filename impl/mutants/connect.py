@@ -315,6 +315,11 @@ _OPERATOR: Final = [
         "work_start_has_a_cause",
     ),
     _mutant(
+        "shares-leave-room-for-one-more",
+        "a round takes from the workers what one more worker would get",
+        "work_is_taken_for_a_cause",
+    ),
+    _mutant(
         "new-work-waits-for-a-delay",
         "what no worker has waits for the delay although no worker left",
         "delay_has_a_cause",

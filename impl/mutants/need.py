@@ -64,6 +64,11 @@ NEED_MUTANTS: Final = [
         "look_up_has_a_cause",
     ),
     _mutant(
+        "roundrobin-begins-with-another-each-time",
+        "roundrobin gives the first partition to another member each time that it is asked",
+        "reassignment_has_a_cause",
+    ),
+    _mutant(
         "unchanged-target-state-announced",
         "a connector that runs writes RUNNING once more whenever it is asked to run",
         "status_write_has_a_cause",

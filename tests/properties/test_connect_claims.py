@@ -282,6 +282,10 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "applied_target_state_is_current",
         lambda h: changed(h, e.TargetStateChanged, 0, state="PAUSED"),
     ),
+    "a round takes what only one worker can have": (
+        "work_is_taken_for_a_cause",
+        lambda h: changed(h, e.ConnectAssignmentComputed, -1, revoked=(("a", ("c",)),)),
+    ),
     "a task that should run is paused": (
         "target_states_are_reached",
         lambda h: changed(h, e.WorkStateChanged, -1, state="PAUSED"),

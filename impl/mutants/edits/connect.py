@@ -205,6 +205,13 @@ _OPERATOR: Final = {
             "state = TargetState.STARTED",
         ),
     ),
+    "shares-leave-room-for-one-more": (
+        Edit(
+            f"{_CONNECT}.assignors.balance:_surplus_of_kind",
+            "divmod(total, len(held))",
+            "divmod(total, len(held) + 1)",
+        ),
+    ),
     "tasks-miss-target-states": (
         Edit(
             f"{_HERDER}.worker:Worker.transition",

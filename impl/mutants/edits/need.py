@@ -70,6 +70,18 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "(self.node is None or now_ms >= self.due_ms + 30_000) and",
         ),
     ),
+    "roundrobin-begins-with-another-each-time": (
+        Edit(
+            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
+            "member_order(subscriptions), -1",
+            'member_order(subscriptions), getattr(self, "_last", -1)',
+        ),
+        Edit(
+            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
+            "    return {member",
+            '    self._last = getattr(self, "_last", -1) + 1\n    return {member',
+        ),
+    ),
     "unchanged-target-state-announced": (
         Edit(
             "rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.transition_to",
