@@ -28,7 +28,8 @@ class FaultPlan:
     that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails,
     ``look_up_break`` that its connection breaks under it, ``wake_up``
     that a poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the
-    config topic for a long time; ``slow_log_ms`` is how much longer a coordinator may take to read its log;
+    config topic for a long time; ``slow_log_ms`` is how much longer a coordinator may take to read its log,
+    ``failed_load`` the chance that it cannot read it, ``forgotten_log`` that it cannot and serves all the same;
     ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
     pauses a partition, between two polls.
     """
@@ -48,6 +49,8 @@ class FaultPlan:
     callback_commit: float = 0.0
     look_up_break: float = 0.0
     slow_log_ms: int = 0
+    failed_load: float = 0.0
+    forgotten_log: float = 0.0
     seek: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
@@ -117,6 +120,10 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, look_up_break=random.choice((0.1, 0.4)))
         case FaultKind.SLOW_LOG:
             return replace(plan, slow_log_ms=random.choice((3_000, 20_000)))
+        case FaultKind.FAILED_LOAD:
+            return replace(plan, failed_load=random.choice((0.2, 0.5)))
+        case FaultKind.FORGOTTEN_LOG:
+            return replace(plan, forgotten_log=random.choice((0.2, 0.5)))
         case FaultKind.SEEK:
             return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:

@@ -61,7 +61,9 @@ class FaultKind(StrEnum):
     ``mixed-members``, members of different versions and libraries; ``topic-of-some``, a topic that only some members
     want, which grows, vanishes and comes back, whether the leader wants it or not. With ``joint-start`` all members
     of a group that does not exist yet start at once; with ``look-up-break`` a connection breaks while a look-up is
-    under way; with ``slow-log`` a new coordinator takes long to read its log.
+    under way; with ``slow-log`` a new coordinator takes long to read its log; with ``failed-load`` it fails to read it,
+    and refuses everything until another one is elected, as Kafka's Java coordinators do; with ``forgotten-log`` it
+    serves as if its log were empty, as the one in Scala does.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
@@ -70,8 +72,8 @@ class FaultKind(StrEnum):
     ``config-outage``: now and then a Connect worker cannot read the config topic for up to a minute. One that waits for
     what it wrote is out of its group by then and keeps its work, and one that leads joins again without end. So must
     ``sticky-election``: a primary keeps its role while it joins again, and until it has synced there may be two. So
-    must ``old-static-members``: static members speak JoinGroup v5, and once the one that led has come back, nobody
-    watches the topics (KAFKA-13435).
+    must ``old-static-members``: static members speak JoinGroup v5, and once the one that led has come back, no
+    member watches the topics (KAFKA-13435).
     """
 
     DELAY = "delay"
@@ -100,6 +102,8 @@ class FaultKind(StrEnum):
     JOINT_START = "joint-start"
     LOOK_UP_BREAK = "look-up-break"
     SLOW_LOG = "slow-log"
+    FAILED_LOAD = "failed-load"
+    FORGOTTEN_LOG = "forgotten-log"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"

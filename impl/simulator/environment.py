@@ -26,6 +26,7 @@ from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.chosen_network import network_of
 from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
+from rebalance_check.impl.simulator.log_reading import LogReading
 from rebalance_check.impl.simulator.network import Token
 from rebalance_check.impl.simulator.nodes import NODES, PORT, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
@@ -80,7 +81,7 @@ class Environment:
         self._member_ids = 0
         self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
         self.struck = Struck()
-        self._look_ups, self._log_reads = stream(seed, "look-ups"), stream(seed, "log reads")
+        self._look_ups = stream(seed, "look-ups")
         self.network.on_strike = self.struck.note
         self._plan = plan
         self._config = broker_config(plan)
@@ -89,7 +90,11 @@ class Environment:
         self.harness = self.recorder("harness")
         if other is None:
             self.nodes: Cluster = Nodes(
-                self.clock, self.network, self._start_coordinator, self.harness, self._reading_ms
+                self.clock,
+                self.network,
+                self._start_coordinator,
+                self.harness,
+                LogReading(self.network, stream(seed, "log reads"), self.struck.note),
             )
         else:
             self.nodes = other.make(ClusterParts(self.clock, self.network, self.harness, seed))
@@ -132,14 +137,6 @@ class Environment:
             recorder_for=self._recorder_of,
             numbers=self._numbers,
         )
-
-    def _reading_ms(self) -> int:
-        """How much longer than usual a coordinator reads its log."""
-        most_ms = self.network.plan.slow_log_ms
-        if not most_ms:
-            return 0
-        self.struck.note(FaultKind.SLOW_LOG)
-        return self._log_reads.randrange(most_ms)
 
     @property
     def plan(self) -> FaultPlan:

@@ -18,6 +18,7 @@ from rebalance_check.impl.protocol.messages import DescribedGroup, FindCoordinat
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.group_config import GROUP
+from rebalance_check.impl.simulator.log_reading import LogReading, Outcome
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import CoordinatorElected, CoordinatorRested, LogTailLost, NodeChanged
@@ -29,8 +30,14 @@ ELECTION_MS: Final = 3_000
 """``broker.session.timeout.ms``: how long a node must be silent until another is elected. As much shorter than Kafka's
 9 s as the sessions of members are, which it must leave time to."""
 
+NOTICED_MS: Final = 10_000
+"""How long a node that could not read its log leads the group all the same: no time-out of Kafka's ends that."""
+
 LEARNING_MS: Final = 3_000
 """How long a node that was paused and runs again does not know that it was deposed."""
+
+NEVER: Final = -1
+"""The epoch of what did not happen."""
 
 NODES: Final = 3
 
@@ -67,7 +74,10 @@ class NodeLog:
 
 
 class Node:
-    """A coordinator on a node; ``inbox`` is what reached its socket while it was paused."""
+    """A coordinator on a node; ``inbox`` is what reached its socket while it was paused.
+
+    ``failed_in`` is the last epoch in which it could not read its log: in that one it does not try again.
+    """
 
     def __init__(self, number: int, coordinator: GroupCoordinator, log: NodeLog) -> None:
         self.number = number
@@ -76,6 +86,7 @@ class Node:
         self.is_dead = False
         self.is_paused = False
         self.must_load = False
+        self.failed_in = NEVER
         self.inbox: list[tuple[Token | None, GroupRequest | None]] = []
         self.timer: Timer | None = None
 
@@ -85,15 +96,10 @@ class Node:
         return self.is_dead or self.is_paused
 
 
-def at_once() -> int:
-    """No reading of the log takes longer than usual."""
-    return 0
-
-
 class Nodes:
     """The cluster under one group. ``start`` makes a coordinator on a log; ``recorder`` is the harness's.
 
-    ``reading_ms`` says of each reading of the log how much longer than usual it takes.
+    ``reading`` says of each reading of the log how long it takes, and what becomes of it.
     """
 
     def __init__(
@@ -102,12 +108,12 @@ class Nodes:
         network: SimulatedNetwork,
         start: Callable[[NodeLog], GroupCoordinator],
         recorder: Recorder,
-        reading_ms: Callable[[], int] = at_once,
+        reading: LogReading,
     ) -> None:
         self._clock = clock
         self._network = network
         self._start = start
-        self._reading_ms = reading_ms
+        self._reading = reading
         self._recorder = recorder
         self.epoch = 0
         self.records: list[Record] = []
@@ -185,7 +191,7 @@ class Nodes:
         if choice == RESIGN:
             self.answer(node, node.coordinator.unload(now_ms, epoch + 1))
         if choice in {CRASH_AND_LOAD, RESIGN}:
-            self._clock.after(LOADING_MS + self._reading_ms(), lambda: self.load(node))
+            self._clock.after(LOADING_MS + self._reading.longer_ms(), lambda: self.load(node))
         else:
             self.load(node)
         if choice == RESIGN_LATE:
@@ -260,7 +266,7 @@ class Nodes:
         self._restart(node.number)
         self._at[node.number] = node
         self._recorder.emit(CoordinatorElected(node=node.number, incarnation=self.epoch))
-        self._clock.after(loading_ms + self._reading_ms(), lambda: self.load(node))
+        self._clock.after(loading_ms + self._reading.longer_ms(), lambda: self.load(node))
 
     def _restart(self, elected: int) -> None:
         """Dead nodes are back, as nodes that coordinate nothing; so is a paused one whose turn it is to be elected.
@@ -283,8 +289,31 @@ class Nodes:
     def load(self, node: Node) -> None:
         """The log is read, as soon as the node runs; nothing happens when it was replaced meanwhile."""
         node.must_load = node.is_paused
-        if node is self.leader and not node.is_silent:
-            self.answer(node, node.coordinator.load(self.records, self._clock.now_ms, self.epoch))
+        if node is not self.leader or node.is_silent or node.failed_in == self.epoch:
+            return
+        outcome = self._reading.outcome()
+        if outcome is not Outcome.READ:
+            self._emit_change(node, "load-failed")
+        if outcome is Outcome.FAILED:
+            self._fail(node)
+        else:
+            records = () if outcome is Outcome.FORGOTTEN else self.records
+            self.answer(node, node.coordinator.load(records, self._clock.now_ms, self.epoch))
+
+    def _fail(self, node: Node) -> None:
+        """It refuses everything from here on, until an operator who notices has another one elected."""
+        node.failed_in = epoch = self.epoch
+        self.answer(node, node.coordinator.unload(self._clock.now_ms))
+        self._clock.after(NOTICED_MS, lambda: self._replace(node, epoch))
+
+    def _replace(self, node: Node, epoch: int) -> None:
+        """Unless it was replaced, or told to load once more, meanwhile; the operator waits for one that is silent."""
+        if node is not self.leader or self.epoch != epoch:
+            return
+        if node.is_silent:
+            self._clock.after(NOTICED_MS, lambda: self._replace(node, epoch))
+        else:
+            self._elect(LOADING_MS)
 
     def _resign(self, node: Node) -> None:
         """It learns that it was deposed, unless it was restarted meanwhile."""

@@ -200,7 +200,7 @@ class TopicsDescribed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeChanged(Event):
-    """A fault of a node of the cluster began or ended; ``change``: killed, started, paused, resumed."""
+    """A fault of a node of the cluster began or ended; ``change``: killed, started, paused, resumed, load-failed."""
 
     node: int
     change: str

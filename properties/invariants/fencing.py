@@ -6,10 +6,12 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    UNKNOWN_INCARNATION,
     AssignmentCompleted,
     GenerationEvent,
     GenerationStarted,
     GroupDeleted,
+    HeartbeatReplied,
     IncarnationEnded,
     IncarnationStarted,
     MemberCrashed,
@@ -50,7 +52,15 @@ class _StaleGeneration(Fold):
     """
 
     bookkeeping = frozenset(
-        {IncarnationStarted, IncarnationEnded, GenerationStarted, GroupDeleted, RequestSent, MemberStarted}
+        {
+            IncarnationStarted,
+            IncarnationEnded,
+            GenerationStarted,
+            GroupDeleted,
+            HeartbeatReplied,
+            RequestSent,
+            MemberStarted,
+        }
     )
 
     needs = (
@@ -66,6 +76,7 @@ class _StaleGeneration(Fold):
                 IncarnationEnded: self.on_incarnation,
                 GenerationStarted: self.on_generation,
                 GroupDeleted: self.on_deleted,
+                HeartbeatReplied: self.on_heartbeat,
                 RequestSent: self.on_sent,
                 RequestAnswered: self.on_answered,
                 MemberStarted: self.on_started,
@@ -92,6 +103,12 @@ class _StaleGeneration(Fold):
         """A new group of this name counts anew; and a coordinator that loads finds none, but answers heartbeats."""
         self._current = None
         self._stale.clear()
+
+    def on_heartbeat(self, event: HeartbeatReplied) -> None:
+        """A coordinator that was paused while it loaded, and runs again, still loads, whoever leads by now."""
+        if event.incarnation == UNKNOWN_INCARNATION and event.error == ACCEPTED:
+            for key in [key for key, (sent, _) in self._stale.items() if sent.api == Api.HEARTBEAT]:
+                del self._stale[key]
 
     def on_started(self, event: MemberStarted) -> None:
         """A new process numbers its requests anew."""
@@ -220,6 +237,7 @@ StaleGenerationIsRefused: Final = Invariant(
     ),
     exempted_by=(
         GroupDeleted,
+        HeartbeatReplied,
         IncarnationEnded,
         IncarnationStarted,
         MemberStarted,

@@ -10,6 +10,8 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     IncarnationStarted,
     MemberStarted,
+    NodeChanged,
+    RequestAnswered,
     RunEnded,
     TaskStarted,
     TaskStopped,
@@ -57,6 +59,27 @@ def test_a_coordinator_may_take_long_to_read_its_log() -> None:
     loaded = [event.time_ms for event in history if isinstance(event, IncarnationStarted)]
     waits = [min((time for time in loaded if time >= begun), default=begun) - begun for begun in elected]
     assert max(waits) > 2_000, "longer than the log takes otherwise"
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+
+
+def test_a_coordinator_that_cannot_read_its_log__is_replaced_by_one_that_can() -> None:
+    history = first_struck(FaultKind.FAILED_LOAD, "eager", FaultKind.COORDINATOR_KILL)
+    failed = next(event for event in history if isinstance(event, NodeChanged) and event.change == "load-failed")
+    after = history[history.index(failed) :]
+    elected = next(event for event in after if isinstance(event, CoordinatorElected))
+    before = after[: after.index(elected)]
+    assert elected.node != failed.node
+    assert not [event for event in before if isinstance(event, IncarnationStarted)], "it serves no group"
+    refused = {event.error for event in before if isinstance(event, RequestAnswered) and event.error}
+    assert refused == {"NOT_COORDINATOR"}
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+
+
+def test_a_coordinator_that_takes_its_log_for_empty__counts_generations_anew() -> None:
+    history = first_struck(FaultKind.FORGOTTEN_LOG, "eager", FaultKind.COORDINATOR_KILL)
+    at = next(i for i, event in enumerate(history) if isinstance(event, NodeChanged) and event.change == "load-failed")
+    begun = next(event for event in history[at:] if isinstance(event, IncarnationStarted))
+    assert (begun.generation, begun.members, begun.committed) == (0, (), ())
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,
     GenerationStarted,
+    HeartbeatReplied,
     IncarnationStarted,
     MemberCrashed,
     MemberJoined,
@@ -70,6 +73,17 @@ def test_stale_generation_is_refused__a_failover_went_back__holds(history: Histo
     load = IncarnationStarted(incarnation=2, generation=1)
     assert outcome(StaleGenerationIsRefused, history(started(2), sent(1), load, answered("NONE"))) is Outcome.HELD
     assert outcome(StaleGenerationIsRefused, history(started(2), load, sent(1), answered("NONE"))) is Outcome.HELD
+
+
+@pytest.mark.parametrize(("incarnation", "expected"), [(-1, Outcome.HELD), (1, Outcome.VIOLATED)])
+def test_stale_generation_is_refused__a_node_still_loads_that_was_paused_meanwhile__holds(
+    history: History, incarnation: int, expected: Outcome
+) -> None:
+    blind = HeartbeatReplied(
+        incarnation=incarnation, generation=-1, member_id="a", request=7, request_generation=1, error="NONE"
+    )
+    events = history(started(2), sent(1, "Heartbeat"), blind, answered("NONE", "Heartbeat"))
+    assert outcome(StaleGenerationIsRefused, events) is expected
 
 
 def test_stale_generation_is_refused__a_new_process_reuses_the_request_number__holds(history: History) -> None:

@@ -55,7 +55,11 @@ class Disturbances:
         return delay_ms
 
     def reading_ms(self) -> int:
-        """How long the reader of a config topic takes for its next records."""
+        """How long the reader of a config topic takes for its next records.
+
+        A read that fails is among those that take long: Connect tries it again until it succeeds
+        (``KafkaBasedLog.WorkThread``, for a time-out and all errors that may pass), and no worker learns of it.
+        """
         if self.loses():
             return UNREADABLE_MS
         if self._strikes(FaultKind.CONFIG_OUTAGE, self.plan.config_outage):
