@@ -76,12 +76,14 @@ def judge_batches(batches: Iterable[pa.RecordBatch], names: Sequence[str], seeds
     invariants = select(names)
     for batch in batches:
         rows: list[VerdictRow] = []
-        reached: dict[int, Situations] = {}
+        reached: dict[int, frozenset[str]] = {}
         for seed, lines in runs_in(batch):
             if seed in seeds:
-                reached[seed] = Situations()
-                rows += judge_run(seed, reached[seed].following(decode_run(seed, lines)), invariants).rows
-        yield verdicts_batch(rows, {seed: situations.reached() for seed, situations in reached.items()})
+                situations = Situations()
+                run = judge_run(seed, situations.following(decode_run(seed, lines)), invariants)
+                rows += run.rows
+                reached[seed] = situations.reached() | situations.judged(run.tested)
+        yield verdicts_batch(rows, reached)
 
 
 class LocalEngine:

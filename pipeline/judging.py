@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
+from typing import Final
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded
@@ -24,6 +26,15 @@ from rebalance_check.properties.verdict import (
     outcome_over_groups,
     overall_outcome,
 )
+
+DECIDED: Final = (Outcome.HELD, Outcome.VIOLATED)
+"""What the judge says of a claim that something in the history could have broken, and that it could judge."""
+
+
+@cache
+def breaking(invariant: Invariant) -> frozenset[str]:
+    """The names of the event types that a claim may break at."""
+    return frozenset(kind.__name__ for way in invariant.needs for kind in way[0])
 
 
 class UnreadableRun(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
@@ -85,6 +96,15 @@ class JudgedRun:
     def violated(self) -> tuple[str, ...]:
         """The names of the broken invariants, in the order of the catalogue."""
         return tuple(name for name, verdict in self.verdicts.items() if verdict.outcome is Outcome.VIOLATED)
+
+    @property
+    def tested(self) -> list[tuple[str, frozenset[str]]]:
+        """The claims that were put to the test, each with the event types that it may break at."""
+        return [
+            (invariant.name, breaking(invariant))
+            for invariant, verdict in self.judgement.verdicts.items()
+            if verdict.outcome in DECIDED
+        ]
 
     @property
     def counterexample(self) -> Counterexample | None:

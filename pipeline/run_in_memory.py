@@ -18,7 +18,7 @@ from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.reached import Reached
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.situations import situations_of
+from rebalance_check.properties.situations import Situations
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,11 @@ def judge_seeds(seeds: Collection[int], runner: Runner, names: Sequence[str]) ->
     events, rows, situations = 0, list[VerdictRow](), list[tuple[int, frozenset[str]]]()
     for seed in seeds:
         history = runner.events(seed)
-        run = judge_run(seed, history, invariants)
+        reached = Situations()
+        run = judge_run(seed, reached.following(history), invariants)
         events += run.judgement.events
         rows += run.rows
-        situations.append((seed, situations_of(history)))
+        situations.append((seed, reached.reached() | reached.judged(run.tested)))
     return JudgedShard(len(seeds), events, rows, situations)
 
 

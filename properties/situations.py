@@ -1,10 +1,12 @@
 """What a run reached, so that a campaign sees what its runs had in common, and looks for what none of them reached.
 
-A *situation* is one of three things:
+A *situation* is one of four things:
 
 - something happened while the group had some status: ``HeartbeatReplied ILLEGAL_GENERATION in PreparingRebalance``;
 - something happened to one source right after something else: ``MemberPaused, then ConnectionBroken``;
-- a kind of fault struck while the group had some status: ``drop struck in Stable``.
+- a kind of fault struck while the group had some status: ``drop struck in Stable``;
+- a claim was put to the test, and an event that it may break at came while the group had some status:
+  ``one_leader judged something in Stable``. Which claims were put to the test the judge knows, and the events do not.
 
 What happened is the type of an event, and the words that distinguish events of one type: the error of a reply, the
 reason of a removal. Names of members, partitions and connectors are no part of it, so that runs of different sizes
@@ -78,6 +80,11 @@ def _in(happened: str, status: str) -> str:
 
 
 @cache
+def _judged(claim: str, status: str) -> str:
+    return f"{claim} judged something in {status}"
+
+
+@cache
 def _then(before: str, after: str) -> str:
     return f"{before}, then {after}"
 
@@ -109,6 +116,16 @@ class Situations:
         for event in events:
             self.observe(event)
             yield event
+
+    def judged(self, claims: Iterable[tuple[str, frozenset[str]]]) -> frozenset[str]:
+        """The situations of ``claims`` that were put to the test: each with the event types that it may break at."""
+        statuses: dict[str, set[str]] = {}
+        for happened, status in self._inside:
+            statuses.setdefault(happened.partition(" ")[0], set()).add(status)
+        none = frozenset[str]()
+        return frozenset(
+            _judged(claim, status) for claim, kinds in claims for kind in kinds for status in statuses.get(kind, none)
+        )
 
     def reached(self) -> frozenset[str]:
         """The situations of all events so far."""

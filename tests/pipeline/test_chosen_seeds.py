@@ -40,6 +40,12 @@ def test_chosen_seeds_reach_more_than_as_many_in_order(chosen: FuzzResult) -> No
     assert len(chosen.reached.runs) > 1.2 * len(in_order.reached.runs)
 
 
+def test_what_a_claim_comes_to_judge__counts_as_new(chosen: FuzzResult) -> None:
+    judged = {each for each in chosen.reached.runs if " judged something in " in each}
+    assert "one_leader judged something in CompletingRebalance" in judged
+    assert {each.partition(" ")[0] for each in judged} == set(CLAIM), "of the claims that the campaign judges"
+
+
 def test_each_round_adds_up(chosen: FuzzResult) -> None:
     reached = chosen.reached
     assert sum(each.runs for each in reached.rounds) == len(set(reached.chosen)) == RUNS

@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
 )
 from rebalance_check.model.vocabulary.status_course import NO_GROUP, status_after
-from rebalance_check.properties.situations import situations_of, what_happened
+from rebalance_check.properties.situations import Situations, situations_of, what_happened
 
 MOVED = GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
 
@@ -40,6 +40,17 @@ def test_what_follows__counts_for_one_source() -> None:
     assert "MemberPaused, then RequestAnswered Heartbeat unanswered" not in situations_of([pause, answer])
     mine = RequestAnswered(source="m0", member="m0", api="Heartbeat", request=1, error=None)
     assert "MemberPaused, then RequestAnswered Heartbeat unanswered" in situations_of([pause, mine])
+
+
+def test_a_claim__counts_in_each_status_in_which_it_may_have_broken() -> None:
+    situations = Situations()
+    for event in (heartbeat("m0-1"), MOVED, heartbeat("m0-1")):
+        situations.observe(event)
+    found = situations.judged([("fenced", frozenset({"HeartbeatReplied"})), ("led", frozenset({"MemberJoined"}))])
+    assert found == {
+        "fenced judged something in no group",
+        "fenced judged something in PreparingRebalance",
+    }
 
 
 def test_names_of_members__are_no_part_of_it() -> None:
