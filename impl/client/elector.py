@@ -60,8 +60,10 @@ class LeaderElector(Coordinator):
     """One candidate. ``identity`` says where it is reached and whether it may be elected.
 
     ``sticky`` lets a primary keep its role while it joins again, and claims it: there is a primary during a
-    rebalance, but two members may both act as the primary until they have synced. Off by default, as in Schema
-    Registry; `no_double_ownership` breaks with it.
+    rebalance. Off by default; Schema Registry can do either. Two members may both act as the primary until they have
+    synced: one that the group removed, or that a coordinator forgot which lost the end of its log, acts on until then,
+    and another was elected meanwhile. Until it joins again it counts as a zombie; in the generation that both of them
+    join `no_double_ownership` breaks (``fuzz --seeds 328:329 --protocol election --faults all,sticky-election``).
     """
 
     def __init__(
