@@ -307,7 +307,7 @@ class Nodes:
         self._clock.after(NOTICED_MS, lambda: self._replace(node, epoch))
 
     def _replace(self, node: Node, epoch: int) -> None:
-        """Unless it was replaced, or told to load once more, meanwhile; the operator waits for one that is silent."""
+        """Unless it was replaced, or began to load once more, meanwhile; the operator waits for one that is silent."""
         if node is not self.leader or self.epoch != epoch:
             return
         if node.is_silent:

@@ -105,7 +105,7 @@ class _StaleGeneration(Fold):
         self._stale.clear()
 
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
-        """A coordinator that was paused while it loaded, and runs again, still loads, whoever leads by now."""
+        """A coordinator that was paused while it loaded, and runs again, still loads, whichever node leads by now."""
         if event.incarnation == UNKNOWN_INCARNATION and event.error == ACCEPTED:
             for key in [key for key, (sent, _) in self._stale.items() if sent.api == Api.HEARTBEAT]:
                 del self._stale[key]
