@@ -30,7 +30,7 @@ class Outcome(Enum):
 
 
 class LogReading:
-    """Draws from one stream of the seed, by the present plan of ``network``; ``note`` takes the kind of each fault that strikes."""
+    """Draws from one stream of the seed, by the present plan of ``network``; ``note`` takes each fault that strikes."""
 
     def __init__(self, network: SimulatedNetwork, random: Random, note: Callable[[FaultKind], None]) -> None:
         self._network = network
