@@ -36,6 +36,7 @@ def read_json(data: bytes | None) -> JsonValue:
     text = _decoded(data).removeprefix("\ufeff").lstrip(_SPACE)
     if not text and data.strip(_SPACE.encode()) == b"":
         return None
+    value: JsonValue
     try:
         if _ANY_ZEROS.search(text):
             text = _LEADING_ZEROS.sub(_without_zeros, text)
@@ -44,7 +45,7 @@ def read_json(data: bytes | None) -> JsonValue:
         raise ConversionError(f"{text[:60]!r} is no JSON ({error}): write one JSON value") from error
     if _runs_on(value, text[end : end + 1]):
         raise ConversionError(f"{text[:60]!r} is no JSON: put a space after the first value")
-    return _narrowed(value)
+    return value
 
 
 def _decoded(data: bytes) -> str:
@@ -59,7 +60,7 @@ _LEADING_ZEROS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.+-])(-?)0+(?=\d)'
 """A string, which stays as it is, or zeros in front of a number, which Kafka's reader allows."""
 
 
-_ANY_ZEROS: Final = re.compile(r"0\d")
+_ANY_ZEROS: Final = re.compile(r"(?<![\w.+])0\d")
 """What every text has from which zeros are to be taken: few have, and the others need no second look."""
 
 
@@ -76,14 +77,9 @@ def _runs_on(value: JsonValue, following: str) -> bool:
     return (value is None or isinstance(value, bool)) and (following.isalnum() or following in ("_", "$"))
 
 
-def _narrowed(value: JsonValue) -> JsonValue:
-    if isinstance(value, str):
-        return value
-    if is_integer(value):
-        return low_bits(value, _LONG_BITS)
-    if isinstance(value, dict):
-        return {name: _narrowed(one) for name, one in value.items()}
-    return [_narrowed(one) for one in value] if isinstance(value, list) else value
+def _narrowed(digits: str) -> int:
+    """An integer of a record, cut to Java's 64 bits."""
+    return low_bits(int(digits), _LONG_BITS)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -100,7 +96,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER: Final = json.JSONDecoder(parse_int=_narrowed, parse_constant=_no_constant)
 
 _ESCAPES: Final = str.maketrans(
     {chr(code): f"\\u{code:04X}" for code in range(0x20)}

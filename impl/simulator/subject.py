@@ -101,6 +101,9 @@ class SimulatorSubject:
         """
         if self._run is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
+        if not self._options.mutant and self._choices is None:
+            self._run.perform(action)
+            return self._take()
         with planted(self._options.mutant), choosing(self._choices):
             self._run.perform(action)
         return self._take()

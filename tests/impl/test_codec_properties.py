@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_check.impl.protocol import connect_protocol as connect
+from rebalance_check.impl.protocol import json_converter
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
@@ -193,3 +194,19 @@ def test_an_unknown_version_of_connects_protocol_is_refused() -> None:
 def test_an_assignment_without_a_leader_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="leader is None"):
         connect.write_connect_assignment(connect.ConnectAssignment(error=1), 1)
+
+
+@given(st.text('01-+.eE"\\a :,[]{}', max_size=12))
+def test_a_text_without_zeros_in_front_of_a_number_is_not_rewritten(text: str) -> None:
+    """What passes the first look is what the second one would leave as it is."""
+    if json_converter._ANY_ZEROS.search(text) is None:
+        assert json_converter._LEADING_ZEROS.sub(json_converter._without_zeros, text) == text
+
+
+def test_integers_have_the_64_bits_of_java_at_any_depth() -> None:
+    assert json_converter.read_json(b'[{"a": 9223372036854775808}, -007, true, 1.5]') == [
+        {"a": -(2**63)},
+        -7,
+        True,
+        1.5,
+    ]
