@@ -27,6 +27,12 @@ _DURATION: Final = re.compile(r"(timeout|interval|^_?auto_commit|first|most)_ms$
 
 _VALUES: Final = (int, float, str, tuple, frozenset)
 
+_UNSET: Final = object()
+"""What a slot holds that nothing was stored in yet."""
+
+_NAMES: Final[dict[type, tuple[str, ...]]] = {}
+"""Of each class the names of its fields or slots."""
+
 _DEFAULTS: Final[dict[type, dict[str, Any]]] = {}
 """Of each class the values that its objects share until they have their own."""
 
@@ -55,13 +61,18 @@ def _fields(subject: object, path: str, now_ms: int, but: frozenset[str], depth:
 
 def _attributes(subject: object) -> dict[str, Any]:
     """What is stored in an object, in its dictionary, in slots, or as the default of its class."""
-    if is_dataclass(subject):
-        return {each.name: getattr(subject, each.name) for each in fields(subject)}
-    stored = {name: getattr(subject, name) for name in slots_of(type(subject)) if hasattr(subject, name)}
     kind = type(subject)
-    if kind not in _DEFAULTS:
-        _DEFAULTS[kind] = _defaults(kind)
-    return {**_DEFAULTS[kind], **stored, **getattr(subject, "__dict__", {})}
+    if kind not in _NAMES:
+        names = [each.name for each in fields(subject)] if is_dataclass(subject) else slots_of(kind)
+        _NAMES[kind] = tuple(names)
+        _DEFAULTS[kind] = {} if is_dataclass(subject) else _defaults(kind)
+    found = dict(_DEFAULTS[kind])
+    for name in _NAMES[kind]:
+        value = getattr(subject, name, _UNSET)
+        if value is not _UNSET:
+            found[name] = value
+    found.update(getattr(subject, "__dict__", {}))
+    return found
 
 
 def slots_of(kind: type) -> Iterator[str]:

@@ -34,6 +34,9 @@ class Status(StrEnum):
     STOPPED = "STOPPED"
 
 
+_STATES: Final = frozenset(Status.__members__)
+
+
 class ValueFormat(StrEnum):
     """Which release wrote a value: 4.3 knows the plugin's ``version``, 3.9 neither writes nor reads it."""
 
@@ -190,7 +193,7 @@ def _readable(fields: dict[str, Any], layout: ValueFormat) -> bool:
     optional_texts = ["trace", "worker_id"] + (["version"] if layout is ValueFormat.KAFKA_4_3 else [])
     return (
         isinstance(fields.get("state"), str)
-        and fields["state"] in Status.__members__
+        and fields["state"] in _STATES
         and is_integer(fields.get("generation"))
         and all(fields.get(name) is None or isinstance(fields[name], str) for name in optional_texts)
     )

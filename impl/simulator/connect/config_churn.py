@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import SimulationOptions
@@ -36,17 +36,26 @@ _KINDS: Final = tuple(WEIGHTS)
 _UP_TO: Final = tuple(accumulate(WEIGHTS.values()))
 """The weights of each kind and of those before it, together."""
 
+Draw: TypeAlias = tuple[ActionKind, float, Random]
 
-def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
+_AHEAD: Final[dict[tuple[int, int], Draw]] = {}
+"""What was drawn for the schedule, by seed and number, until it happens: to begin a stream takes longer than a step."""
+
+
+def draw_of(seed: int, number: int) -> Draw:
     """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
+    drawn = _AHEAD.pop((seed, number), None)
+    if drawn is not None:
+        return drawn
     random = stream(seed, f"config churn {number}")
     return random.choices(_KINDS, cum_weights=_UP_TO)[0], random.random(), random
 
 
 def config_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
     """`PER_STEP` times in each step something happens; a worker that crashes is started again at once."""
+    _AHEAD.clear()
     for number in range(PER_STEP * options.steps):
-        kind, share, _ = draw_of(seed, number)
+        kind, share, _ = _AHEAD[seed, number] = draw_of(seed, number)
         if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
             continue
         slot = int(share * options.members)

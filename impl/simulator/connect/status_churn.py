@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import SimulationOptions
@@ -55,15 +55,24 @@ OF_THE_GROUP: Final = frozenset(
 )
 OF_TASKS: Final = frozenset({ActionKind.FAIL_TASK, ActionKind.PAUSE_TASK, ActionKind.RESTART_TASK})
 
+Draw: TypeAlias = tuple[ActionKind, float, Random]
 
-def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
+_AHEAD: Final[dict[tuple[int, int], Draw]] = {}
+"""What was drawn for the schedule, by seed and number, until it happens: to begin a stream takes longer than a step."""
+
+
+def draw_of(seed: int, number: int) -> Draw:
     """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
+    drawn = _AHEAD.pop((seed, number), None)
+    if drawn is not None:
+        return drawn
     random = stream(seed, f"status churn {number}")
     return random.choices(_KINDS, cum_weights=_UP_TO)[0], random.random(), random
 
 
 def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
     """`PER_STEP` times in each step a pause and something that happens; a pause alone where that suits no worker."""
+    _AHEAD.clear()
     workers = [MemberState.RUNNING] * options.members
     gaps = stream(seed, "status gaps")
     for number in range(PER_STEP * options.steps):
@@ -76,7 +85,7 @@ def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> It
 
 def _drawn(seed: int, number: int, plan: FaultPlan, workers: list[MemberState]) -> Iterator[Action]:
     """The actions of one draw, while ``workers`` are in these states."""
-    kind, share, _ = draw_of(seed, number)
+    kind, share, _ = _AHEAD[seed, number] = draw_of(seed, number)
     running = [slot for slot, state in enumerate(workers) if state is MemberState.RUNNING]
     if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
         return
