@@ -14,7 +14,10 @@ from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
 COMPILED = (
+    "model/vocabulary/*events.py",
+    "model/vocabulary/event_base.py",
     "model/vocabulary/field_types.py",
+    "model/vocabulary/status_course.py",
     "properties/judge.py",
     "properties/kinds.py",
     "properties/listening.py",
@@ -22,6 +25,7 @@ COMPILED = (
     "properties/panel.py",
     "properties/config_store/*.py",
     "properties/connect/*.py",
+    "properties/contract/*.py",
     "properties/invariants/*.py",
     "properties/need/*.py",
     "properties/status/*.py",
@@ -42,8 +46,6 @@ IN_COMMON = (
 """Modules of these packages that the copy has in common with Python."""
 INTERPRETED = ("__init__.py", "catalogue.py", "recent.py")
 """The first two only list what others define; the last is a dictionary of our own, from which mypyc deletes nothing."""
-OPEN = {"properties/judge.py": ["Judge"], "properties/kinds.py": ["Fold", "Memory"]}
-"""Classes that Python code may extend."""
 MYPY = "mypy>=2.4,<2.5"
 
 is_wanted = os.environ.get("REBALANCE_CHECK_COMPILE") == "1"
@@ -56,24 +58,8 @@ def copied(folder: Path) -> Path:
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(ROOT / "rebalance_check", package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     (package / "__init__.pyi").unlink()  # it names all modules: with it, each imports all others in a circle
-    for name, classes in OPEN.items():
-        text = (package / name).read_text()
-        for one in classes:
-            mark = "@mypyc_attr(allow_interpreted_subclasses=True)"
-            text = re.sub(rf"^class {one}\b", rf"{mark}\nclass {one}", text, flags=re.MULTILINE)
-        future = "from __future__ import annotations\n"
-        (package / name).write_text(text.replace(future, f"{future}from mypy_extensions import mypyc_attr\n", 1))
-    for path in (path for pattern in COMPILED for path in package.glob(pattern)):
-        path.write_text(with_class_values(path.read_text()))
     copy_simulator(package)
     return package
-
-
-def with_class_values(text: str) -> str:
-    """The text of a module in which what a fold needs belongs to its class, as Python takes it, and mypyc does not."""
-    found = re.sub(r"^    needs = ", "    needs: ClassVar[Any] = ", text, flags=re.MULTILINE)
-    future = "from __future__ import annotations\n"
-    return text if found == text else found.replace(future, f"{future}from typing import Any, ClassVar\n", 1)
 
 
 def copy_simulator(package: Path) -> None:
@@ -97,12 +83,16 @@ def extensions() -> list[Extension]:
 
     Raises: ImportError without mypy, which a build in isolation installs.
     """
+    sys.path.insert(0, str(ROOT))
     from mypyc.build import mypycify  # noqa: PLC0415 - needed for this alone
+
+    from setup_dataclasses import Rewriter  # noqa: PLC0415 - likewise
 
     folder = ROOT.resolve() / "build" / "mypyc"
     package = copied(folder)
     found = sorted(path for pattern in COMPILED for path in package.glob(pattern) if path.name not in INTERPRETED)
     found += sorted((package / "impl" / "compiled").rglob("*.py"))
+    Rewriter({".".join(path.relative_to(folder).with_suffix("").parts): path for path in found}).rewrite()
     before = Path.cwd()
     os.chdir(folder)
     try:

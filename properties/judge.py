@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.model.collecting import rarely_collected
+from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
 from rebalance_check.properties.history import Scanned, scan_history
@@ -27,6 +28,7 @@ NAMED_LINES: Final = 10
 """So many lines that cannot be read are named; the others are counted."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Judge:
     """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
 

@@ -16,6 +16,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
+from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 from rebalance_check.properties.features import Feature, Lacking
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
@@ -46,6 +47,7 @@ class Kind(StrEnum):
     LIVENESS = "liveness"
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Memory:
     """What several folds about one group remember together.
 
@@ -76,6 +78,7 @@ Memories: TypeAlias = dict[type[Memory], Memory]
 """What the folds about one group remember together, in the order in which they take an event."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Fold:
     """The running memory of one invariant about one group.
 

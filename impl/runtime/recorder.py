@@ -9,11 +9,12 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import Event
 
 # Events are frozen for all but the recorder, which writes the stamp into the slots of a new one: copying each
-# event with `dataclasses.replace` costs more than a whole heartbeat.
-_SET_GROUP: Final[Callable[[Event, str], None]] = Event.__dict__["group"].__set__
-_SET_SOURCE: Final[Callable[[Event, str], None]] = Event.__dict__["source"].__set__
-_SET_SEQ: Final[Callable[[Event, int], None]] = Event.__dict__["seq"].__set__
-_SET_TIME: Final[Callable[[Event, int], None]] = Event.__dict__["time_ms"].__set__
+# event with `dataclasses.replace` costs more than a whole heartbeat. Compiled code writes without asking.
+_SET_GROUP: Final[Callable[[Event, str], None]] = vars(Event)["group"].__set__
+_SET_SOURCE: Final[Callable[[Event, str], None]] = vars(Event)["source"].__set__
+_SET_SEQ: Final[Callable[[Event, int], None]] = vars(Event)["seq"].__set__
+_SET_TIME: Final[Callable[[Event, int], None]] = vars(Event)["time_ms"].__set__
+_IS_COMPILED: Final = not __file__.endswith(".py")
 
 
 class Recorder:
@@ -60,10 +61,14 @@ class Recorder:
         """
         if self._listener is None:
             return
-        _SET_GROUP(event, self.group)
-        _SET_SOURCE(event, self.source)
-        _SET_SEQ(event, self._seq)
-        _SET_TIME(event, self._clock())
+        if _IS_COMPILED:
+            event.group, event.source = self.group, self.source  # type: ignore[misc]
+            event.seq, event.time_ms = self._seq, self._clock()  # type: ignore[misc]
+        else:
+            _SET_GROUP(event, self.group)
+            _SET_SOURCE(event, self.source)
+            _SET_SEQ(event, self._seq)
+            _SET_TIME(event, self._clock())
         self._seq += 1
         self._listener(event)
 

@@ -33,6 +33,8 @@ def check_when_made(event_type: type[E]) -> None:
     The ``__init__`` that dataclasses make of a frozen class passes by its ``__setattr__`` with a call by name for each
     field. The one that is compiled here writes into the slots, in a third of the time.
     """
+    for f in fields(event_type):  # of a compiled class they are those that mypyc knows
+        f.type = event_type.__annotations__.get(f.name, f.type)
     hints = get_type_hints(event_type)
     types = {f.name: hints[f.name] for f in fields(event_type)}
     defaults = {f.name: f.default for f in fields(event_type) if f.default is not MISSING}
@@ -43,9 +45,9 @@ def check_when_made(event_type: type[E]) -> None:
         space[f"default_{name}"] = defaults.get(name)
     file = f"<__init__ of {event_type.__name__}>"
     exec(compile(_making_source(types, defaults), file, "exec"), space)
-    making, unchecked = space["__init__"], event_type.__init__
-    making.__annotations__ = unchecked.__annotations__
-    making.__qualname__, making.__module__ = unchecked.__qualname__, unchecked.__module__
+    making = space["__init__"]
+    making.__annotations__ = {**{f.name: f.type for f in fields(event_type)}, "return": None}
+    making.__qualname__, making.__module__ = f"{event_type.__qualname__}.__init__", event_type.__module__
     type.__setattr__(event_type, "__init__", making)
 
 

@@ -1,12 +1,15 @@
 """An install that was compiled makes the same histories, gives the same verdicts, and catches the same mutants."""
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, GetSetDescriptorType
 from typing import Any
 
 import pytest
@@ -17,10 +20,14 @@ from rebalance_check.impl.runtime.choices import Choices
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulation
 from rebalance_check.impl.simulator.subject import run_churn
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.event_checks import MalformedEvent
+from rebalance_check.model.vocabulary.events import Event, PartitionsAssigned, PartitionsRevoked, RunEnded, RunStarted
 from rebalance_check.pipeline.seed_run import breaks
 from rebalance_check.properties import judge as judging
-from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.history import decode, encode
+from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.kinds import Fold, Memory
 from tests.compiled.verdicts_of_seeds import verdicts_of
 
 pytestmark = pytest.mark.compiled
@@ -48,6 +55,47 @@ def test_judge_and_simulator_are_machine_code_and_what_mutants_edit_is_python() 
     assert not str(judging.__file__).endswith(".py")
     assert not isinstance(compiled(), FunctionType)
     assert isinstance(run_churn, FunctionType)
+
+
+def test_python_code_may_extend_what_is_open() -> None:
+    class Known(Memory):
+        """Remembers nothing."""
+
+    class Named(Fold):
+        """Never broken."""
+
+        needs = ((RunEnded,),)
+
+    class Quiet(Judge):
+        """As its base class."""
+
+    assert isinstance(Known.among({}), Known)
+    assert Named(CATALOGUE[0], {RunStarted: print}).lacks({RunStarted: 1}) == "the history holds no RunEnded"
+    assert not Quiet().judgement().events
+
+
+EVENT = PartitionsAssigned(member="m0", generation=1, partitions=("t-0",), seq=3)
+
+
+def test_events_are_compiled_classes_and_behave_as_those_of_python() -> None:
+    assert isinstance(vars(Event)["seq"], GetSetDescriptorType)
+    assert EVENT == replace(EVENT, seq=3) != replace(EVENT, seq=4)
+    assert hash(EVENT) == hash(copy.copy(EVENT))
+    assert pickle.loads(pickle.dumps(EVENT)) == EVENT
+    assert decode(encode(EVENT)) == EVENT
+    assert repr(EVENT).startswith("PartitionsAssigned(group='', source='', seq=3, time_ms=0, member='m0'")
+    with pytest.raises(FrozenInstanceError):
+        EVENT.seq = 4  # type: ignore[misc]
+    with pytest.raises(MalformedEvent, match=r"write partitions=\('t-0',\)"):
+        PartitionsAssigned(member="m0", generation=1, partitions="t-0")  # type: ignore[arg-type]
+
+
+def test_the_fields_of_events_have_the_types_of_python() -> None:
+    assert {field.name: field.type for field in fields(PartitionsRevoked)} == {
+        "group": "str", "source": "str", "seq": "int", "time_ms": "int", "member": "str", "generation": "int",
+        "member_id": "str", "incarnation": "int", "partitions": "tuple[str, ...]",
+        "positions": "tuple[tuple[str, int], ...]",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,12 +1,20 @@
 """A judge that is compiled finds what the one of Python finds; mutants are planted in Python in either case."""
 
 import ast
+import importlib
+import importlib.util
+import inspect
 import os
+import re
+import shutil
+import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from rebalance_check.impl.mutants import IMPL_MUTANTS
 from rebalance_check.impl.mutants.planting import edited_code
+from rebalance_check.model.vocabulary.events import EVENT_TYPES
 from rebalance_check.properties import judge as judging
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +45,79 @@ def test_what_is_to_be_compiled_is_there() -> None:
     assert [pattern for pattern, paths in found.items() if not paths] == []
 
 
-def test_what_is_open_to_python_classes_is_a_class_of_a_compiled_module() -> None:
-    for name, classes in constant("OPEN").items():
-        defined = [node.name for node in ast.parse((ROOT / name).read_text()).body if isinstance(node, ast.ClassDef)]
-        assert set(classes) <= set(defined)
-        assert name in constant("COMPILED")
+def rewriter_of(folder: Path) -> Any:
+    """What rewrites copies of the modules that are compiled in their place, copied to ``folder``."""
+    spec = importlib.util.spec_from_file_location("setup_dataclasses", ROOT / "setup_dataclasses.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its own dataclasses look for it there
+    spec.loader.exec_module(module)
+    paths = {}
+    for path in sorted(path for pattern in constant("COMPILED") for path in ROOT.glob(pattern)):
+        if path.name not in constant("INTERPRETED"):
+            name = ".".join(("rebalance_check", *path.relative_to(ROOT).with_suffix("").parts))
+            paths[name] = folder / f"{name}.py"
+            shutil.copy(path, paths[name])
+    return module.Rewriter(paths)
+
+
+def written_out(path: Path) -> dict[str, ast.FunctionDef]:
+    """The ``__init__`` of each class of a module that has one."""
+    classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
+    return {
+        one.name: each
+        for one in classes
+        for each in one.body
+        if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+    }
+
+
+def taken(function: ast.FunctionDef) -> list[tuple[str, bool, bool]]:
+    """Each parameter but self: its name, whether it is given by name alone, and whether it may be left out."""
+    given = function.args
+    plain = given.args[1:]
+    optional = len(plain) - len(given.defaults)
+    by_name = [
+        (one.arg, True, default is not None) for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
+    return [(one.arg, False, at >= optional) for at, one in enumerate(plain)] + sorted(by_name)
+
+
+def taken_by(kind: type) -> list[tuple[str, bool, bool]]:
+    """The same of a class, as Python has it."""
+    parameters = inspect.signature(kind).parameters.values()
+    found = [(one.name, one.kind is one.KEYWORD_ONLY, one.default is not one.empty) for one in parameters]
+    return [one for one in found if not one[1]] + sorted(one for one in found if one[1])
+
+
+def test_an_init_that_is_written_out_takes_what_that_of_the_dataclass_takes(tmp_path: Path) -> None:
+    rewriter, compared = rewriter_of(tmp_path), 0
+    rewriter.rewrite()
+    for name, source in rewriter.sources.items():
+        module = importlib.import_module(name)
+        for kind, function in written_out(source.path).items():
+            if is_dataclass(getattr(module, kind)):
+                compared += 1
+                assert taken(function) == taken_by(getattr(module, kind)), f"{name}.{kind}"
+    assert compared > len(EVENT_TYPES)
+
+
+def test_every_event_has_one_and_keeps_the_types_of_its_fields(tmp_path: Path) -> None:
+    rewriter = rewriter_of(tmp_path)
+    rewriter.rewrite()
+    for kind in EVENT_TYPES.values():
+        source = rewriter.sources[kind.__module__]
+        assert kind.__name__ in written_out(source.path)
+        assert (
+            f"type.__setattr__({kind.__name__}, '__annotations__', {kind.__annotations__!r})" in source.path.read_text()
+        )
+
+
+def test_a_fold_that_is_compiled_needs_what_its_class_says(tmp_path: Path) -> None:
+    rewriter = rewriter_of(tmp_path)
+    rewriter.rewrite()
+    needs = re.compile("^    needs = ", re.MULTILINE)
+    said = [len(needs.findall(source.text)) for source in rewriter.sources.values()]
+    left = [len(needs.findall(source.path.read_text())) for source in rewriter.sources.values()]
+    assert (sum(said) > 0, sum(left)) == (True, 0)
