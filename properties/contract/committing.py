@@ -51,10 +51,14 @@ class Preparation:
         self.committed: dict[str, OffsetCommitted] = {}
 
 
+OF_A_PREPARATION: Final[frozenset[type[Event]]] = frozenset({*PROCESS, CallbackStarted, RequestSent, RequestAnswered})
+"""What is followed of a preparation, and breaks no claim by itself."""
+
+
 class PreparationFold(Fold):
     """Per member: the preparation that is under way."""
 
-    bookkeeping: frozenset[type[Event]] = frozenset({*PROCESS, CallbackStarted, RequestSent, RequestAnswered})
+    bookkeeping = OF_A_PREPARATION
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler] | None = None) -> None:
         ours: dict[type[Event], Handler] = {
@@ -108,8 +112,6 @@ class PreparationFold(Fold):
 
 
 class _OneCommit(PreparationFold):
-    bookkeeping = PreparationFold.bookkeeping
-
     def look(self, one: Preparation, event: CallbackEnded) -> None:
         """It waits for no other commit."""
         self.compared = (self.compared or 0) + 1
@@ -125,7 +127,7 @@ class _OneCommit(PreparationFold):
 class _Where(PreparationFold):
     """An EAGER member reads nothing of a partition that waits for its last commit."""
 
-    bookkeeping = PreparationFold.bookkeeping | {CallbackEnded, OffsetCommitted}
+    bookkeeping = OF_A_PREPARATION | {CallbackEnded, OffsetCommitted}
     needs = ((PartitionsRevoked,), (OffsetCommitted,), (CallbackStarted,))
 
     def __init__(self, invariant: Invariant) -> None:

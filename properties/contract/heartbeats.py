@@ -51,6 +51,9 @@ class SilentCoordinatorIsGivenUpViolated(Violation):
 OfMember: TypeAlias = MemberEvent | RequestSent | RequestAnswered
 """An event that names the member that it is about."""
 
+OF_A_WAIT: Final[frozenset[type[Event]]] = frozenset({*PROCESS, MemberJoined})
+"""What begins or ends a wait, and cannot break its claim."""
+
 
 class DueFold(Fold):
     """Waits for something that a member's heartbeat thread does, and looks at each of its events whether it is late.
@@ -59,7 +62,7 @@ class DueFold(Fold):
     """
 
     paces: Paces
-    bookkeeping = frozenset({*PROCESS, MemberJoined})
+    bookkeeping = OF_A_WAIT
     needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = (
         (RunStarted,), (MemberStarted,), (MemberJoined,), (CoordinatorFound,),
     )  # fmt: skip
@@ -170,7 +173,7 @@ class _Interval(DueFold):
 
 
 class _Session(DueFold):
-    bookkeeping = DueFold.bookkeeping | {CoordinatorFound}
+    bookkeeping = OF_A_WAIT | {CoordinatorFound}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

@@ -17,7 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
     SubscriptionChanged,
 )
-from rebalance_check.properties.contract.heartbeats import EXEMPTED, PREMISES, DueFold
+from rebalance_check.properties.contract.heartbeats import EXEMPTED, OF_A_WAIT, PREMISES, DueFold
 from rebalance_check.properties.contract.pace import SLACK_MS, Pace
 from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
@@ -53,7 +53,7 @@ class _Absent(DueFold):
         }
         super().__init__(invariant, handlers)
 
-    bookkeeping = DueFold.bookkeeping | {ApplicationBusy}
+    bookkeeping = OF_A_WAIT | {ApplicationBusy}
     needs = (*DueFold.needs, (ApplicationBusy,))
 
     def on_busy(self, event: ApplicationBusy) -> None:
@@ -87,7 +87,7 @@ class _Absent(DueFold):
 
 class _JoinsAgain(DueFold):
     needs = ((RunStarted,), (RequestAnswered,))
-    bookkeeping = DueFold.bookkeeping | {CallbackEnded, MemberClosing, SubscriptionChanged}
+    bookkeeping = OF_A_WAIT | {CallbackEnded, MemberClosing, SubscriptionChanged}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -128,7 +128,7 @@ class _Backoff(DueFold):
     """Too early instead of too late: what is due here is the earliest time."""
 
     needs = ((RunStarted,), (RequestAnswered,))
-    bookkeeping = DueFold.bookkeeping | {RequestAnswered, RunEnded}
+    bookkeeping = OF_A_WAIT | {RequestAnswered, RunEnded}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {RequestSent: self.on_sent, RequestAnswered: self.on_answered}

@@ -27,6 +27,10 @@ ALIVE: Final = frozenset({"NONE", "REBALANCE_IN_PROGRESS"})
 """The answers that show that the coordinator is there."""
 PROVES_ALIVE: Final = frozenset({Api.HEARTBEAT, Api.JOIN_GROUP})
 """The requests whose answers start the member's session anew."""
+OF_A_COORDINATOR: Final[frozenset[type[Event]]] = frozenset(
+    {RunStarted, MemberStarted, MemberCrashed, MemberLeft, RequestAnswered, ConnectionBroken}
+)
+"""What says whether a coordinator is there."""
 
 
 class CoordinatorLossHasACauseViolated(Violation):
@@ -36,7 +40,7 @@ class CoordinatorLossHasACauseViolated(Violation):
 class OfCoordinators(Fold):
     """Per member: when its coordinator was last known to be there, and what says that it is not any more."""
 
-    bookkeeping = frozenset({RunStarted, MemberStarted, MemberCrashed, MemberLeft, RequestAnswered, ConnectionBroken})
+    bookkeeping = OF_A_COORDINATOR
     needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ((RunStarted,), (MemberStarted,))
 
     def __init__(self, invariant: Invariant, more: dict[type[Event], Handler]) -> None:
@@ -103,7 +107,7 @@ class OfCoordinators(Fold):
 
 
 class _Losses(OfCoordinators):
-    bookkeeping = OfCoordinators.bookkeeping | {CoordinatorFound}
+    bookkeeping = OF_A_COORDINATOR | {CoordinatorFound}
     needs = (*OfCoordinators.needs, (CoordinatorFound,))
 
     def __init__(self, invariant: Invariant) -> None:

@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.need.causes import FAMILY
-from rebalance_check.properties.need.coordinating import OfCoordinators
+from rebalance_check.properties.need.coordinating import OF_A_COORDINATOR, OfCoordinators
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -26,7 +26,7 @@ class LookUpHasACauseViolated(Violation):
 class _LookUps(OfCoordinators):
     """The answer to a look-up says who coordinates, whatever the member makes of it."""
 
-    bookkeeping = OfCoordinators.bookkeeping | {LookUpAnswered}
+    bookkeeping = OF_A_COORDINATOR | {LookUpAnswered}
     needs = (*OfCoordinators.needs, (LookUpAnswered,))
 
     def __init__(self, invariant: Invariant) -> None:
