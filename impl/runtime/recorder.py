@@ -62,8 +62,8 @@ class Recorder:
         if self._listener is None:
             return
         if _IS_COMPILED:
-            event.group, event.source = self.group, self.source  # type: ignore[misc]
-            event.seq, event.time_ms = self._seq, self._clock()  # type: ignore[misc]
+            event.group, event.source = self.group, self.source  # type: ignore[misc]  # frozen for others
+            event.seq, event.time_ms = self._seq, self._clock()  # type: ignore[misc]  # likewise
         else:
             _SET_GROUP(event, self.group)
             _SET_SOURCE(event, self.source)

@@ -85,9 +85,9 @@ def test_events_are_compiled_classes_and_behave_as_those_of_python() -> None:
     assert decode(encode(EVENT)) == EVENT
     assert repr(EVENT).startswith("PartitionsAssigned(group='', source='', seq=3, time_ms=0, member='m0'")
     with pytest.raises(FrozenInstanceError):
-        EVENT.seq = 4  # type: ignore[misc]
+        EVENT.seq = 4  # type: ignore[misc]  # that it is frozen is the point
     with pytest.raises(MalformedEvent, match=r"write partitions=\('t-0',\)"):
-        PartitionsAssigned(member="m0", generation=1, partitions="t-0")  # type: ignore[arg-type]
+        PartitionsAssigned(member="m0", generation=1, partitions="t-0")  # type: ignore[arg-type]  # a mistake that is explained
 
 
 def test_the_fields_of_events_have_the_types_of_python() -> None:

@@ -18,6 +18,7 @@ ROOT = "rebalance_check"
 
 FLOORS = (
     ("rebalance_check._lazy_names",),
+    ("model.marks",),
     # The vocabulary, the model checker, the models.
     ("model.vocabulary", "model.collecting", "model.shrink", "model.in_thread", "model.version"),
     ("model.checker.layout",),
