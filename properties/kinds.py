@@ -108,6 +108,10 @@ class Fold:
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
+    def need_as(self, other: Fold) -> None:
+        """What a history must hold is the same for all folds of an invariant: take over what ``other`` worked out."""
+        self._needed = other._needed
+
     def release(self) -> None:
         """Take no more events; a fold that refers to itself by its handlers alone is freed at once then."""
         self.handlers = {}

@@ -10,9 +10,6 @@ from rebalance_check.model.vocabulary.events import Event, MemberCrashed, Member
 ENDED_SOURCES: Final = 256
 """So many processes are remembered after they ended; one that starts again later may go on with any number."""
 
-_ENDS: Final = (MemberLeft, MemberCrashed)
-"""The last events of a process."""
-
 
 class Numbering:
     """Which number each source is expected to give to its next event."""
@@ -29,7 +26,7 @@ class Numbering:
         if number < 0:
             return known or number
         self._next[key] = number + 1
-        if isinstance(event, _ENDS) and event.source == event.member:
+        if isinstance(event, (MemberLeft, MemberCrashed)) and event.source == event.member:  # the last of a process
             self._note_end(key, number + 1)
         if known is None:
             return number if self._forgot_some else 0

@@ -68,7 +68,8 @@ class Panel:
 
     def _start(self, invariant: Invariant) -> None:
         try:
-            self.folds[invariant.name] = invariant.start(self.memories)
+            fold = self.folds[invariant.name] = invariant.start(self.memories)
+            fold.need_as(self.known.prototypes[invariant.name])
         except Exception as fault:  # a checker's fault is a verdict, not a crash
             self.faults[invariant.name] = _blame(fault)
 
