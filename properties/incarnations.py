@@ -39,7 +39,7 @@ def with_incarnations(history: Sequence[Event]) -> Iterator[Event]:
 
 
 def _incarnation(elected: Sequence[CoordinatorElected], node: int | None, time_ms: int) -> int:
-    """The last epoch in which ``node`` was seen to lead by then; its first one if nobody had seen it yet."""
+    """The last epoch in which ``node`` was seen to lead by then; its first one if no event had shown it yet."""
     of_node = [event for event in elected if event.node == node]
     so_far = [event.incarnation for event in of_node if event.time_ms <= time_ms + NOTICED_WITHIN_MS]
     if so_far:

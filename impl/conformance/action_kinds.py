@@ -18,7 +18,7 @@ REQUESTS: Final = frozenset(
 """The actions in which a request of a member arrives."""
 
 BREAKS_THE_CONNECTION: Final = frozenset({ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP, ActionKind.DROP_CONNECTION})
-"""The steps of a member or the network after which nobody hears what is parked."""
+"""The steps of a member or the network after which no member hears what is parked."""
 
 FAILOVER: Final = frozenset(
     {

@@ -87,7 +87,7 @@ def predicted_answers(
 
 
 def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
-    """The answers that the model leaves out because nobody waits for them, as far as it knows them."""
+    """The answers that the model leaves out because no member waits for them, as far as it knows them."""
     m = action.member
     match action.kind:
         case ActionKind.LEAVE_GROUP:

@@ -2,7 +2,7 @@
 
 Runs of the same bounds go the same ways again and again: a tour of all transitions visits each about six times. Equal
 states are one object here, so that a look at its place stands for stepping the model and for describing what it
-predicts. Nobody may change a state that came from here.
+predicts. A state that came from here must not be changed.
 """
 
 from __future__ import annotations

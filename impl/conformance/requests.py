@@ -99,7 +99,7 @@ class RequestWriter:
         return self._commit(generation, m, 1)
 
     def outside_commit(self) -> GroupRequest:
-        """A commit of somebody who is no member."""
+        """A commit of a client that is no member."""
         return self._commit(NO_GENERATION, SIDE_CONNECTION, 1)
 
     def _commit(self, generation: int, m: int, partitions: int) -> GroupRequest:

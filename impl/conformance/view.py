@@ -14,7 +14,7 @@ from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus, Phase
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Status, members and their assignments, generation and leader ("" for none); None is what nobody can see.
+    """Status, members and their assignments, generation and leader ("" for none); None is what cannot be seen.
 
     Members are named by the prefixes of their ids (`model.classic.observer.member_ids`).
     """
@@ -48,7 +48,7 @@ class View:
 def predicted_view(state: Any) -> View:
     """The group in a state of the model; a group that does not exist has no generation to compare.
 
-    Nobody sees it while there is no coordinator. One in which nothing ever happened is Empty or absent after a
+    It cannot be seen while there is no coordinator. One in which nothing ever happened is Empty or absent after a
     failover: whether its creation is on record is the coordinator's own business.
     """
     if state.phase != Phase.SERVING:

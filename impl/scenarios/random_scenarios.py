@@ -32,7 +32,7 @@ AGEING_SEED: Final = 7
 
 class ScenarioGenerator(RandomLines):
     """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
-    transactions, and offsets that become too old; in a ``timeless`` one no time passes and nobody is in a hurry."""
+    transactions, and offsets that become too old; in a ``timeless`` one no time passes and no member is in a hurry."""
 
     def __init__(self, seed: int, *, faults: bool, ageing: bool = False, timeless: bool = False) -> None:
         super().__init__(seed, faults=faults)

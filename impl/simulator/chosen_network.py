@@ -53,7 +53,7 @@ class ChosenNetwork(SimulatedNetwork):
             self._serve(node, token, request)
 
     def _label(self, token: Token | None) -> str:
-        """The name of a request that arrives; empty where nobody waits for its answer any more."""
+        """The name of a request that arrives; empty where no member waits for its answer any more."""
         connection = self._connections.get(token[0]) if token is not None else None
         if token is None or not isinstance(connection, _ChosenConnection):
             return ""

@@ -29,11 +29,11 @@ class Cluster(Protocol):
         ...
 
     def rested(self) -> CoordinatorRested | None:
-        """What the coordinator keeps of the group; None where nobody can look inside."""
+        """What the coordinator keeps of the group; None where the run cannot look inside."""
         ...
 
     def remembered(self) -> list[tuple[str, dict[str, str]]]:
-        """Role and fields of all that the coordinator remembers of the group; nothing where nobody can look inside."""
+        """Role and fields of all that the coordinator remembers of the group; nothing where it cannot be seen."""
         ...
 
     def kill(self, lost: int) -> None:

@@ -168,7 +168,7 @@ class ConsumerApplication(ConsumerCoordinator):
         super().on_join_complete(generation_id, member_id, protocol, assignment)
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
-        """As the base class; somebody may have to see to what changed meanwhile."""
+        """As the base class; the operator may have to see to what changed meanwhile."""
         super().on_assignment_skipped(members)
         self._has_skipped = True
 

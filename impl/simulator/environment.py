@@ -193,7 +193,7 @@ class Environment:
         """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one.
 
         So does a cooperative group whose static leader died between giving partitions up and the join that gives them
-        on: it is handed back what it kept, and nobody is asked to join.
+        on: it is handed back what it kept, and no member is asked to join.
         """
         if not self._plan.has(FaultKind.UNNOTICED_GROWTH):
             for member in self.members:

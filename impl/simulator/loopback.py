@@ -75,7 +75,7 @@ class Loopback:
         self._step()
 
     def exchange(self) -> None:
-        """Carry requests and answers to and fro until nobody has anything to say."""
+        """Carry requests and answers to and fro until neither side has anything to say."""
         while sent := [(name, *entry) for name, client in self.clients.items() for entry in client.take_requests()]:
             for name, correlation_id, request in sent:
                 if isinstance(request, FindCoordinatorRequest):

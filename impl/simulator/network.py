@@ -36,11 +36,11 @@ Token = tuple[int, int]
 Receive = Callable[[int, MemberReply | None], None]
 
 Serve = Callable[[int, Token | None, MemberRequest], None]
-"""A node gets a request: the number of the node, what to answer to (None: nobody waits any more), the request."""
+"""A node gets a request: the number of the node, what to answer to (None: no member waits any more), the request."""
 
 
 def unnoticed(_kind: FaultKind) -> None:
-    """Nobody counts what strikes."""
+    """What strikes is not counted."""
 
 
 def never() -> None:
@@ -196,7 +196,7 @@ class Connection:
     # -------------------------------------------------------------------------------------------- breaking
 
     def close(self) -> None:
-        """The member is gone: nobody waits for replies; what was sent still arrives, as bytes in a socket do."""
+        """The member is gone, and waits for no replies; what was sent still arrives, as bytes in a socket do."""
         self._waiting.clear()
         self._let_go(chance=1.0)
         self._number = CLOSED

@@ -147,7 +147,7 @@ def _pause(random: Random) -> Action:
 
 
 def _ending_alive(actions: Iterable[Action]) -> Iterator[Action]:
-    """The actions, and a start of m0 when all members are down by then: a group of nobody has nothing to settle."""
+    """The actions, and a start of m0 when all members are down by then: an empty group has nothing to settle."""
     up: set[int] = set()
     for action in actions:
         if action.kind in CHURN_STEPS:

@@ -1,7 +1,7 @@
 """Model-guided fuzzing: the model says what may happen, one of Kafka's coordinators and ours do it, all three compared.
 
 A seed decides the bounds, with whatever concerns the model has, and the walk through their state graph, which prefers
-what it has done least. Bounds may be far too large to be explored: nobody looks further than the next step.
+what it has done least. Bounds may be far too large to be explored: a walk looks no further than the next step.
 """
 
 from __future__ import annotations

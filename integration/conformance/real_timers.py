@@ -107,7 +107,7 @@ class RealTimeTransport(SocketTransport):
         self._kept_at = time.monotonic()
 
     def _beat(self, member_id: str) -> None:
-        """A heartbeat in the group's generation, which may be one that nobody lived to hear of."""
+        """A heartbeat in the group's generation, which may be one that no member lived to hear of."""
         for _ in range(MAX_UNHEARD_GENERATIONS):
             beat = HeartbeatRequest(
                 group_id=self.group_id,

@@ -50,7 +50,7 @@ LEAVE_VERSION: Final = 5
 
 
 class SocketTransport:
-    """One group on the broker at ``bootstrap``. Every `open` begins with a group that nobody used before.
+    """One group on the broker at ``bootstrap``. Every `open` begins with a group that no run used before.
 
     A session ends by a LeaveGroup in the member's name: to the coordinator that is the same removal, without the wait.
     No request is sent in a later version than ``served`` says.
@@ -153,7 +153,7 @@ class SocketTransport:
         return Observation(described, shows_assignments=shows)
 
     def may_change(self, patience: int) -> bool:
-        """Waits ever longer, a second in all: a join phase that nobody is left in, or that has no delay, ends by a
+        """Waits ever longer, a second in all: a join phase that no member is left in, or that has no delay, ends by a
         timer of 0 ms, which a busy machine may keep waiting."""
         if patience >= len(PATIENCE_S):
             return False

@@ -23,7 +23,7 @@ DESCRIBE_VERSION: Final = 4
 
 
 Ask = Callable[[ApiMessage, int], Any]
-"""Sends a request at a version to the group's coordinator and returns the answer; None when nobody answers."""
+"""Sends a request at a version to the group's coordinator and returns the answer; None when no broker answers."""
 
 
 @contextmanager

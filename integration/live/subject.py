@@ -266,7 +266,7 @@ class _Run:
         return process is not None and bool(process.gave_up)
 
     def _await_group(self, _action: Action) -> None:
-        """The group holds nobody but members that run; what keeps it from that is found by `Heal`."""
+        """The group holds no members but those that run; what keeps it from that is found by `Heal`."""
         self._settled(self._resume_all())
 
     def _settled(self, running: Sequence[str]) -> Unsettled:

@@ -100,7 +100,7 @@ class VirtualCluster:
         return self._kafka.describe(GROUP)
 
     def rested(self) -> None:
-        """Nobody can look into Kafka's coordinator."""
+        """A run cannot look into Kafka's coordinator."""
 
     def remembered(self) -> list[tuple[str, dict[str, str]]]:
         """Nothing, for the same reason."""

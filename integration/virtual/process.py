@@ -128,7 +128,7 @@ class VirtualKafka(JavaService):
         self._readable.register(self._out, select.POLLIN)
 
     def environment(self) -> VirtualEnvironment:
-        """A environment that nobody uses; it must be reset before anything else."""
+        """An environment that no run uses; it must be reset before anything else."""
         if self._idle:
             return self._idle.pop()
         self._environments.append(VirtualEnvironment(self, len(self._environments)))

@@ -2,7 +2,7 @@
 
 The observer looks when the group settled, and once more before the run goes on or ends, so that what must advance
 meanwhile can be compared. One look is: `MemberRested` of each process that runs, then `GroupRested`, then
-`CoordinatorRested` where somebody can look inside.
+`CoordinatorRested` where the run can look inside.
 """
 
 from __future__ import annotations

@@ -319,20 +319,20 @@ CLAIMS: Final = (
     AssignmentClaim(
         "answers", "An assignor answers whatever members claim: it throws nothing, it ends.", _ALL, _answers
     ),
-    AssignmentClaim("members", "Every member of the group has an entry, and nobody else.", _ALL, _members),
+    AssignmentClaim("members", "Every member of the group has an entry, and no other.", _ALL, _members),
     AssignmentClaim("exclusive", "A partition is given to one member at most.", _ALL, _exclusive),
     AssignmentClaim("existing", "Only partitions that exist are given.", _ALL, _existing),
     AssignmentClaim("subscribed", "A member is given partitions of topics that it subscribes to.", _ALL, _subscribed),
-    AssignmentClaim("complete", "Every wanted partition is given to somebody.", _ALL - {COOPERATIVE_STICKY}, _complete),
+    AssignmentClaim("complete", "Every wanted partition is given to a member.", _ALL - {COOPERATIVE_STICKY}, _complete),
     AssignmentClaim(
         "withheld_is_claimed",
-        "What a cooperative round gives to nobody is what somebody may still hold.",
+        "What a cooperative round gives to no member is what one may still hold.",
         frozenset({COOPERATIVE_STICKY}),
         _withheld_is_claimed,
     ),
     AssignmentClaim(
         "transfer",
-        "A partition that is taken from its owner is given to nobody in the same round (KIP-429).",
+        "A partition that is taken from its owner is given to no other in the same round (KIP-429).",
         frozenset({COOPERATIVE_STICKY}),
         _transfer,
     ),

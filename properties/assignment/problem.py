@@ -52,7 +52,7 @@ class Problem:
         return 0 <= partition[1] < self.topics.get(partition[0], 0)
 
     def wanted(self) -> frozenset[Partition]:
-        """The existing partitions of topics that somebody subscribes to."""
+        """The existing partitions of topics that a member subscribes to."""
         topics = {topic for member in self.members.values() for topic in member.topics}
         return frozenset((topic, n) for topic in topics for n in range(self.topics.get(topic, 0)))
 

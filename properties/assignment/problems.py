@@ -103,7 +103,7 @@ def _tame(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, .
 
 
 def _stale(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
-    """Claims that do not overlap, of several generations: somebody missed a round, and nobody took its partitions."""
+    """Claims that do not overlap, of several generations: a member missed a round, and none took its partitions."""
     held = _disjoint(random, topics, wishes)
     return {name: (tuple(partitions), random.randint(1, 3)) for name, partitions in held.items()}
 

@@ -12,7 +12,7 @@ from rebalance_check.properties.verdict import STEP, Violation
 
 
 class AssignmentIsOfItsGenerationViolated(Violation):
-    """A SyncGroup was answered with an assignment that nobody sent in its generation."""
+    """A SyncGroup was answered with an assignment that no member sent in its generation."""
 
 
 class _OfItsGeneration(Fold):
@@ -41,7 +41,7 @@ class _OfItsGeneration(Fold):
         self.compared = (self.compared or 0) + 1
         if event.assignment not in self._sent[request.request_generation]:
             self.contradiction(
-                f"{request.member_id} is assigned what nobody sent in generation {request.request_generation}",
+                f"{request.member_id} is assigned what no member sent in generation {request.request_generation}",
                 (f"{request.member_id} asks for its assignment of generation {request.request_generation} at {STEP};",
                  request),
                 (f"it is answered {event.assignment} at {STEP}, which no SyncGroup of that generation brought: "

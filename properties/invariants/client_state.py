@@ -167,7 +167,7 @@ class _Keeps(_CooperativeFold):
         super().__init__(invariant, {MemberJoined: self.on_joined})
 
     def on_joined(self, event: MemberJoined) -> None:
-        """It joined without what it gave up: nobody had asked for that."""
+        """It joined without what it gave up: no assignment had asked for that."""
         early = self.memory.early
         if early is not None:
             self.contradiction(
@@ -190,7 +190,7 @@ class _Rejoins(_CooperativeFold):
         super().__init__(invariant, {RunEnded: self.on_ended})
 
     def on_ended(self, event: RunEnded) -> None:
-        """At rest, nobody owes a JoinGroup."""
+        """At rest, no member owes a JoinGroup."""
         for member, given_up in sorted(self.memory.members.items()):
             if self.memory.tells_requests and given_up.is_settled and given_up.late is not None and not given_up.lost:
                 late = ", ".join(given_up.late.partitions)

@@ -101,7 +101,7 @@ class _Transfer(GrantFold):
         )  # fmt: skip
 
     def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        """Nobody else who takes part in this generation may still hold what was granted in it."""
+        """No other member of this generation may still hold what was granted in it."""
         if holder.round is None or self.rounds.is_removed(holder.round[0], holder.member_id):
             return
         for thing in things:
@@ -169,7 +169,7 @@ RevokedBeforeReassigned: Final = Invariant(
         "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a worker's claim counts as its leader read it, which may be an old one where a JoinGroup came twice",
-        "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
+        "a member that is silent, removed, or knows that it lost its membership is a zombie and binds no other",
         "an eager round of Connect workers ignores what workers claim and run since an incremental one (KAFKA-13816)",
     ),
     exempted_by=(*EXEMPTS_A_HOLDER, ConnectAssignmentComputed),

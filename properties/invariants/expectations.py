@@ -65,7 +65,7 @@ class FencedStaysFencedViolated(Violation):
 
 
 class JoinPhaseEndsViolated(Violation):
-    """A join phase went on although nobody was awaited."""
+    """A join phase went on although no member was awaited."""
 
 
 class RefusedJoinLeavesNoTraceViolated(Violation):
@@ -73,7 +73,7 @@ class RefusedJoinLeavesNoTraceViolated(Violation):
 
 
 class GenerationsHaveMembersViolated(Violation):
-    """An Empty group that nobody joined changed its generation."""
+    """An Empty group that no member joined changed its generation."""
 
 
 class KeptOffsetsKeepTheirGroupViolated(Violation):
@@ -111,7 +111,7 @@ class _FitsMaxSize(StepFold):
 
 class _LeaveWithoutMembers(StepFold):
     def look(self, step: Step) -> Finding:
-        """A LeaveGroup that removes nobody leaves a formed group formed."""
+        """A LeaveGroup that removes no member leaves a formed group formed."""
         if step.verb != "leave" or step.before.status not in FORMED:
             return False
         if step.after.status == GroupStatus.PREPARING_REBALANCE and members_of(step.before) == members_of(step.after):
@@ -315,7 +315,7 @@ LeaveWithoutMembersChangesNothing: Final = Invariant(
     violation=LeaveWithoutMembersChangesNothingViolated,
     fold=_LeaveWithoutMembers,
 )
-"""The leave of a pending id should make nobody stop work.
+"""The leave of a pending id should make no member stop work.
 
 The smallest history that breaks it::
 
@@ -371,7 +371,7 @@ NothingIsThrown: Final = Invariant(
     violation=NothingIsThrownViolated,
     fold=_NothingThrown,
 )
-"""What a timer throws is seen by nobody, and its work is not done.
+"""What a timer throws reaches no client, and its work is not done.
 
 The smallest history that breaks it::
 

@@ -276,7 +276,7 @@ LostIsNotCommitted: Final = Invariant(
 )
 """A member does not commit a partition after it lost it, until the partition is assigned to it again.
 
-Source: ``ConsumerRebalanceListener.onPartitionsLost``: somebody else may own it already.
+Source: ``ConsumerRebalanceListener.onPartitionsLost``: another member may own it already.
 
 The smallest history that breaks it::
 

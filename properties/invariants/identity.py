@@ -35,7 +35,7 @@ class MembershipEndsForAReasonViolated(Violation):
 
 
 class MemberIdIsKeptViolated(Violation):
-    """A member that nobody called unknown came back under another member id."""
+    """A member that no answer called unknown came back under another member id."""
 
 
 class HeartbeatNamesAMemberViolated(Violation):
@@ -114,7 +114,7 @@ class _Identities(Fold):
         self._completing.discard(event.member)
 
     def on_sent(self, event: RequestSent) -> None:
-        """Who leaves comes back as somebody else."""
+        """A member that leaves comes back as another one."""
         if event.api == Api.LEAVE_GROUP:
             self._joined.pop(event.member, None)
 
@@ -142,7 +142,7 @@ class _Identities(Fold):
         if before is not None and before.member_id and event.member_id not in {"", before.member_id}:
             self.contradiction(
                 f"{event.member} joined as {event.member_id} and had been {before.member_id}",
-                (f"{event.member} joined as {before.member_id} at {STEP}, and nobody called that id unknown.", before),
+                (f"{event.member} joined as {before.member_id} at {STEP}, and no reply called it unknown.", before),
                 (
                     f"it joined as {event.member_id} at {STEP}, and leaves its former member id behind in the group: "
                     "contradiction.",
@@ -191,7 +191,7 @@ class _Leaves(Fold):
             self.contradiction(
                 f"{event.member} sent {event.api} for generation {event.generation} after it had left",
                 (f"{event.member} sent LeaveGroup at {STEP}.", self._left[event.member]),
-                (f"it sent {event.api} at {STEP}, which nobody can accept any more: contradiction.", event),
+                (f"it sent {event.api} at {STEP}, which no coordinator can accept any more: contradiction.", event),
             )
 
 

@@ -29,7 +29,7 @@ from rebalance_check.properties.views.coordinator import (
 
 
 class ParkedRequestsFitTheStatusViolated(Violation):
-    """A JoinGroup or SyncGroup was still kept in a status in which nobody waits for it."""
+    """A JoinGroup or SyncGroup was still kept in a status in which no member waits for it."""
 
 
 class GenerationHasOnlyJoinedViolated(Violation):
@@ -45,7 +45,7 @@ class GroupSizeViolated(Violation):
 
 
 class MembersGoToTheLeaderViolated(Violation):
-    """The members of a generation were shown to somebody who does not lead it."""
+    """The members of a generation were shown to a member that does not lead it."""
 
 
 class JoinAnswersAgreeViolated(Violation):
@@ -280,7 +280,7 @@ The smallest history that breaks it::
 GenerationHasOnlyJoined: Final = Invariant(
     name="generation_has_only_joined",
     family="joining",
-    claim="every dynamic member of a generation was waiting in JoinGroup when it started, and so was somebody",
+    claim="every dynamic member of a generation was waiting in JoinGroup when it started, and so was at least one",
     source="GroupMetadataManager.completeClassicGroupJoin",
     premises=(
         _PREMISE,
@@ -343,7 +343,7 @@ The smallest history that breaks it::
 MembersGoToTheLeader: Final = Invariant(
     name="members_go_to_the_leader",
     family="joining",
-    claim="the members of a generation are shown to its leader and to nobody else",
+    claim="the members of a generation are shown to its leader and to no other member",
     source="GroupMetadataManager.completeClassicGroupJoin; KIP-814",
     premises=(_PREMISE, "they may be shown to it again, and to the successor of a static leader (skipAssignment)"),
     relies_on=frozenset({Feature.GENERATIONS, Feature.LEADER}),
@@ -354,7 +354,7 @@ MembersGoToTheLeader: Final = Invariant(
     violation=MembersGoToTheLeaderViolated,
     fold=_ToTheLeader,
 )
-"""The members of a generation are shown to its leader and to nobody else, in one incarnation.
+"""The members of a generation are shown to its leader and to no other member, in one incarnation.
 
 The smallest history that breaks it::
 

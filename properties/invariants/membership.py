@@ -104,7 +104,7 @@ class _Pending(IncarnationFold):
         )
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
-        """What MEMBER_ID_REQUIRED hands out is nobody's id yet."""
+        """What MEMBER_ID_REQUIRED hands out is no member's id yet."""
         group = self.incarnations.current
         if event.error == "MEMBER_ID_REQUIRED" and group is not None and event.assigned_member_id in group.members:
             self.contradiction(
@@ -117,7 +117,7 @@ class _Pending(IncarnationFold):
             )
 
     def on_generation(self, event: GenerationStarted) -> None:
-        """Nobody is in a generation who has not joined with its id."""
+        """No member is in a generation that has not joined with its id."""
         group = self.incarnations.current
         for member in sorted(group.pending.keys() & set(event.members)) if group is not None and group.pending else ():
             self._report(member, f"it is in generation {event.generation}, which started", event)
@@ -244,7 +244,7 @@ class _Clean(IncarnationFold):
             self._report(f"members on record ({', '.join(event.members)})", event)
 
     def on_replied(self, event: SyncGroupReplied) -> None:
-        """Nobody syncs an Empty group."""
+        """No member syncs with an Empty group."""
         group = self.incarnations.current
         if group is not None and group.status == GroupStatus.EMPTY and event.error == ACCEPTED:
             self._report(f"an assignment for {event.member_id}", event)
@@ -271,7 +271,7 @@ class _Laggards(IncarnationFold):
         if event.reason != "sync timeout" or group is None or not group.status:
             return
         if group.status not in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}:
-            self._report(event, f"the group is {group.status}, where nobody owes a SyncGroup")
+            self._report(event, f"the group is {group.status}, where no member owes a SyncGroup")
         elif group.had_synced:
             self._report(event, f"it had sent its SyncGroup for generation {event.generation}")
 
@@ -369,7 +369,7 @@ The smallest history that breaks it::
 EmptyGroupIsClean: Final = Invariant(
     name="empty_group_is_clean",
     family="membership",
-    claim="an Empty group has no member, no leader, no protocol, and nobody syncs with it",
+    claim="an Empty group has no member, no leader, no protocol, and no SyncGroup succeeds with it",
     source="GroupMetadataManager.completeClassicGroupJoin; ClassicGroup.initNextGeneration",
     premises=(_PREMISE, "pending ids may be outstanding"),
     exempted_by=(
@@ -395,7 +395,7 @@ OnlyLaggardsTimeOut: Final = Invariant(
     source="GroupMetadataManager.expirePendingSync; ClassicGroup.pendingSyncMembers",
     premises=(
         _PREMISE,
-        "a superseded static id that owed it may start one needless rebalance; nobody is removed by it",
+        "a superseded static id that owed it may start one needless rebalance; it removes no member",
     ),
     exempted_by=(
         GenerationStarted,

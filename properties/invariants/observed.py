@@ -367,7 +367,7 @@ JoinPhaseEndsWhenAllJoined: Final = Invariant(
     violation=JoinPhaseEndsWhenAllJoinedViolated,
     fold=_EndsWhenAllJoined,
 )
-"""A member that waits for nobody loses the time until the rebalance timeout.
+"""A member that waits for no other loses the time until the rebalance timeout.
 
 The smallest history that breaks it::
 
@@ -409,7 +409,7 @@ LoadingEnds: Final = Invariant(
     violation=LoadingEndsViolated,
     fold=_LoadingEnds,
 )
-"""A coordinator that stays in loading serves nobody, and clients wait for it for ever.
+"""A coordinator that stays in loading serves no client, and clients wait for it for ever.
 
 The smallest history that breaks it::
 

@@ -29,7 +29,7 @@ class NoDoubleOwnershipViolated(Violation):
 
 
 class _Ownership(GrantFold):
-    """Looks at each thing when somebody comes to hold it, or joins a generation while holding it.
+    """Looks at each thing when a member comes to hold it, or joins a generation while holding it.
 
     A member is *current* in the generation of its last MemberJoined, PartitionsAssigned or AssignmentCompleted, until
     it learns that it belongs to none (MembershipLost), ends, or is seen removed by the coordinator.

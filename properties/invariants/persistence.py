@@ -162,7 +162,7 @@ class _Stable(IncarnationFold):
 
 
 class _Load(IncarnationFold):
-    """The last committed record, and what was written after it: the log may hold it although nobody saw its commit."""
+    """The last committed record, and what was written after it: the log may hold it though no event shows that."""
 
     bookkeeping = frozenset({GroupMetadataAppended, GroupMetadataWritten, GroupDeleted, LogTailLost})
     needs = ((GroupMetadataAppended, IncarnationStarted, JoinGroupReplied),)
@@ -199,7 +199,7 @@ class _Load(IncarnationFold):
         self._possible.append((0, ()))
 
     def on_lost(self, _event: LogTailLost) -> None:
-        """Nobody knows what is on record now."""
+        """What is on record now is unknown."""
         self._image = None
         self._possible.clear()
 
@@ -246,7 +246,7 @@ class _Deleted(IncarnationFold):
         super().__init__(invariant, {GroupDeleted: self.on_deleted})
 
     def on_deleted(self, event: GroupDeleted) -> None:
-        """Nobody is in a group that is deleted."""
+        """A group that is deleted has no member."""
         group = self.incarnations.current
         members = sorted(group.members) if group is not None and group.is_known else []
         if event.status != GroupStatus.EMPTY or members:

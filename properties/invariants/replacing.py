@@ -35,7 +35,7 @@ class _Replaced(Fold):
         self.memories = (self.waiting,)
 
     def on_removed(self, event: MemberRemoved) -> None:
-        """Nobody will answer it any more."""
+        """No coordinator will answer it any more."""
         if event.reason != REPLACED:
             return
         self.compared = (self.compared or 0) + 1

@@ -137,7 +137,7 @@ class _Exclusive(IncarnationFold):
         super().__init__(invariant, handlers)
 
     def on_commit(self, event: OffsetCommitReplied) -> None:
-        """Outside of any generation nobody is asked who commits."""
+        """Outside of any generation the coordinator does not ask which member commits."""
         if event.request_generation >= 0:
             self.on_replied(event)
 

@@ -21,7 +21,7 @@ SYNC: Final = "sync"
 
 
 class FormerMembersAreForgottenViolated(Violation):
-    """The coordinator of a settled group remembered somebody who is no member."""
+    """The coordinator of a settled group remembered a client that is no member."""
 
 
 class EachMemberIsTimedViolated(Violation):
@@ -113,7 +113,7 @@ FormerMembersAreForgotten: Final = Invariant(
     source="GroupMetadataManager.removeMemberAndUpdateGroup, removePendingJoinMember; ClassicGroup.remove",
     premises=(
         SETTLED,
-        "somebody looks into the coordinator (CoordinatorRested)",
+        "the run looks into the coordinator (CoordinatorRested)",
         "the session timer of a static member's former id is left to run out, and the SyncGroup that it owed stays "
         "awaited (ClassicGroup.replaceStaticMember)",
     ),
@@ -133,10 +133,10 @@ EachMemberIsTimed: Final = Invariant(
     name="each_member_is_timed",
     family=FAMILY,
     claim="in a settled group a session timer runs for each member and for each id that was handed out, no longer than "
-    "the session, and a Stable group that awaits no SyncGroup times nothing else and has nobody parked",
+    "the session, and a Stable group that awaits no SyncGroup times nothing else and has no request parked",
     source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, maybePrepareRebalanceOrCompleteJoin, "
     "cancelClassicGroupSyncTimeout",
-    premises=(SETTLED, "somebody looks into the coordinator (CoordinatorRested)"),
+    premises=(SETTLED, "the run looks into the coordinator (CoordinatorRested)"),
     violation=EachMemberIsTimedViolated,
     fold=_Timed,
     kind=Kind.LIVENESS,

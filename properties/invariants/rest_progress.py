@@ -15,7 +15,7 @@ COMMIT_GRACE_MS: Final = 1_000
 """How much longer than its interval a commit may take, in ms."""
 
 NOWHERE: Final = -1
-"""The position of a partition that nobody read, and the offset of one that nobody committed."""
+"""The position of a partition that no member read, and the offset of one that none committed."""
 
 
 class OwnedPartitionsAreReadViolated(Violation):
@@ -139,7 +139,7 @@ WhatIsReadIsCommitted: Final = Invariant(
         _RECORDS,
         "a commit that was accepted between the looks counts, also where a late one took the offset back since",
         "the member says how often it commits, and the looks are that long apart",
-        "somebody looks into the coordinator (CoordinatorRested)",
+        "the run looks into the coordinator (CoordinatorRested)",
     ),
     exempted_by=(OffsetCommitted,),
     violation=WhatIsReadIsCommittedViolated,

@@ -79,7 +79,7 @@ class _Early(_TimeFold):
         super().__init__(invariant, {MemberRemoved: self.on_removed})
 
     def on_removed(self, event: MemberRemoved) -> None:
-        """Each reason to remove somebody has a timeout of that member's own."""
+        """Each reason to remove a member has a timeout of that member's own."""
         group, key = self.incarnations.current, (event.incarnation, event.member_id)
         joined = self.sessions.joins.get(key)
         if group is None or joined is None or not self.sessions.punctual:
@@ -172,7 +172,7 @@ class _Laggards(_TimeFold):
             self._look(event, (event.member_id,))
 
     def on_status(self, event: GroupStatusChanged) -> None:
-        """Nobody of the generation that ends, or becomes Stable, owes a SyncGroup for that long."""
+        """No member of the generation that ends, or becomes Stable, owes a SyncGroup for that long."""
         group = self.incarnations.current
         if (
             group is not None
@@ -237,7 +237,7 @@ _UNENDED: Final = "it is judged when it is over; what is never over is for rebal
 NobodyIsRemovedEarly: Final = Invariant(
     name="nobody_is_removed_early",
     family="timing",
-    claim="nobody is removed before its session, or the time to join or to sync, has passed",
+    claim="no member is removed before its session, or the time to join or to sync, has passed",
     source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, prepareRebalance, schedulePendingSync",
     premises=(
         _PUNCTUAL,
@@ -250,7 +250,7 @@ NobodyIsRemovedEarly: Final = Invariant(
     violation=NobodyIsRemovedEarlyViolated,
     fold=either(_Early, ObservedRemovals),
 )
-"""Nobody is removed before its session, or the time to join or to sync, has passed.
+"""No member is removed before its session, or the time to join or to sync, has passed.
 
 The smallest history that breaks it::
 

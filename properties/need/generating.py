@@ -84,7 +84,7 @@ class _Generations(IncarnationFold):
             self._at(event).timeouts[event.member_id] = event.rebalance_timeout_ms
 
     def on_removed(self, event: MemberRemoved) -> None:
-        """A session that ends may leave nobody to wait for, and then no delay is waited for either."""
+        """A session that ends may leave no member to wait for, and then no delay is waited for either."""
         if event.reason == SESSION_EXPIRED:
             self._at(event).expired = event
 

@@ -59,7 +59,7 @@ class Standstill:
         return sorted(known & self.words)
 
     def reasons(self, loops: Iterable[Loop]) -> Iterator[Because]:
-        """Why the run came to no rest: loops, what each stuck member waits for, the group, what nobody owns."""
+        """Why the run came to no rest: loops, what each stuck member waits for, the group, what no member owns."""
         looping = set()
         end_ms = self.ended.time_ms if self.is_punctual else None
         for loop in loops:

@@ -66,7 +66,7 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
 class Rounds(Memory):
     """What the coordinator's own events tell: the members of each generation, and who was removed.
 
-    Empty where the history holds no coordinator events; then nobody is known to be removed.
+    Empty where the history holds no coordinator events; then no member is known to be removed.
     """
 
     def __init__(self) -> None:
@@ -397,7 +397,7 @@ class Holdings(Memory):
 
 
 class GrantFold(Fold):
-    """A fold that looks at each grant: at what somebody came to hold in a generation, when that becomes known."""
+    """A fold that looks at each grant: at what a member came to hold in a generation, when that becomes known."""
 
     rounds: Rounds
     holdings: Holdings

@@ -17,5 +17,5 @@ SCRIPTS: Final = (
 
 
 def explorer_page() -> str:
-    """The page; it asks the server that it came from, and nobody else."""
+    """The page; it asks the server that it came from, and no other."""
     return page("rebalance-check: explore", scripts=SCRIPTS, connects=True)

@@ -29,7 +29,7 @@ NAMES: Final = (LOOPBACK, "localhost")
 """How a browser of this machine may call the server."""
 
 LOOK_EVERY_S: Final = 0.2
-"""How often the server looks whether it is to end, while nobody asks anything."""
+"""How often the server looks whether it is to end, while no browser asks anything."""
 
 IDLE_S: Final = 60
 """A connection on which nothing comes for so long is closed."""
@@ -125,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are not logged."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002 - the signature of the base class
-        """What the base class refuses: a request that cannot be read, or a method that nobody has here."""
+        """What the base class refuses: a request that cannot be read, or a method that no page has here."""
         self.close_connection = True
         unknown = code == HTTPStatus.NOT_IMPLEMENTED
         status = HTTPStatus.METHOD_NOT_ALLOWED if unknown else HTTPStatus(code)

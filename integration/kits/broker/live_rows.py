@@ -41,7 +41,7 @@ GROUPS: Final = {
 
 SHORT_SESSION_MS: Final = 2_500
 LONG_SESSION_MS: Final = 6_000
-"""What Kafka allows at least where nobody has changed ``group.min.session.timeout.ms``."""
+"""What Kafka allows at least where no operator has changed ``group.min.session.timeout.ms``."""
 
 STEPS: Final = 8
 

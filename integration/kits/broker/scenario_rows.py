@@ -72,7 +72,7 @@ def scenario_rows(target: Target, progress: ProgressListener = ignore_progress) 
 
 
 def play(target: Target, scenario: Scenario, topic: str) -> list[str]:
-    """The answer to each line of a scenario, in a group that nobody used before.
+    """The answer to each line of a scenario, in a group that no run used before.
 
     Raises: OSError, a protocol error of kafka-python or RebalanceCheckError when the broker fails.
     """

@@ -51,7 +51,7 @@ REQUESTS: Final[Mapping[str, Callable[[str], Any]]] = {
     ),
     "DeleteGroups": lambda group: admin.DeleteGroupsRequest(groups_names=[group]),
 }  # fmt: skip
-"""For each api a request of a group that nobody used, which every broker answers at once, if only with an error."""
+"""For each api a request of a group that no client used, which every broker answers at once, if only with an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class AssignsTwice(_Leads):
     """As the leader it gives a partition of one member to another one, too."""
 
     def alter(self, given: dict[str, list[TopicPartition]]) -> None:
-        """The first partition of the first member that has one; where nobody else is there, it gets it twice."""
+        """The first partition of the first member that has one; where it is the only one, it gets it twice."""
         owner = next(member for member in sorted(given) if given[member])
         other = next((member for member in sorted(given) if member != owner), owner)
         given[other] += given[owner][:1]
