@@ -315,7 +315,7 @@ _OPERATOR: Final = [
         "work_start_has_a_cause",
     ),
     _mutant(
-        "shares-leave-room-for-one-more",
+        "shares-are-those-of-one-worker-more",
         "a round takes from the workers what one more worker would get",
         "work_is_taken_for_a_cause",
     ),

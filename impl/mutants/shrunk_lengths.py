@@ -251,7 +251,7 @@ STEPS: Final[dict[str, int]] = {
     "session-runs-twice": 8,
     "session-timeout-taken-for-both": 7,
     "sessioned-written-as-compatible": 1,
-    "shares-leave-room-for-one-more": 1,
+    "shares-are-those-of-one-worker-more": 1,
     "silent-connector-start": 5,
     "silent-coordinator-is-kept-twice-as-long": 8,
     "silent-members-do-not-count": 3,

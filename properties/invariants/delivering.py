@@ -1,4 +1,4 @@
-"""A member that was told that it is no member gives its application no more records."""
+"""A member that was answered that it is no member gives its application no more records."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ ENDS: Final[dict[str, frozenset[str]]] = {
 
 
 class FormerMemberReadsNothingViolated(Violation):
-    """A member gave its application records although it had been told that its membership is over."""
+    """A member gave its application records although it had been answered that its membership is over."""
 
 
 class _Reader:
-    """What one process sent, in which generation it was accepted, and what told it that this is over.
+    """What one process sent, in which generation it was accepted, and what refused it since.
 
     ``poll`` is the first delivery since then: its poll may have been under way.
     """
@@ -47,7 +47,7 @@ class _Reader:
         self.join = -1
         self.generation = -1
         self.knows_its_coordinator = False
-        self.told: RequestAnswered | None = None
+        self.refused: RequestAnswered | None = None
         self.poll: RecordsDelivered | None = None
 
     @property
@@ -112,9 +112,9 @@ class _Deliveries(Fold):
         if event.error == "NONE" and event.api == Api.JOIN_GROUP:
             reader.generation = event.generation
         elif event.error == "NONE" and event.api == Api.SYNC_GROUP:
-            reader.told = reader.poll = None
+            reader.refused = reader.poll = None
         elif sent is not None and event.error in ENDS.get(event.api, ()) and reader.is_present(sent):
-            reader.told, reader.poll = event, None
+            reader.refused, reader.poll = event, None
 
     def on_delivered(self, event: RecordsDelivered) -> None:
         """Two deliveries after the answer have the beginning of a poll between them, at which all is lost."""
@@ -122,14 +122,15 @@ class _Deliveries(Fold):
         if not reader.knows_its_coordinator or reader.awaits_a_commit:
             return
         self.compared = (self.compared or 0) + 1
-        if reader.told is None:
+        refused = reader.refused
+        if refused is None:
             return
         if reader.poll is None:
             reader.poll = event
             return
         self.contradiction(
             f"{event.member} reads {', '.join(event.partitions)}, and is no member",
-            (f"the {reader.told.api} of {event.member} was answered {reader.told.error} at {STEP};", reader.told),
+            (f"the {refused.api} of {event.member} was answered {refused.error} at {STEP};", refused),
             (f"a poll, which was perhaps under way, gave its application records at {STEP};", reader.poll),
             (f"the next one gave it records of {', '.join(event.partitions)} at {STEP}, and it had not joined again: "
              "contradiction.", event),

@@ -1,4 +1,4 @@
-"""Until when a member that was told that it is no member may give its application records."""
+"""Until when a member that was answered that it is no member may give its application records."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ READS: Final = RecordsDelivered(member="m0", partitions=("t-0",))
 JOIN: Final = (sent("JoinGroup", 0), answered("JoinGroup", 0, generation=1))
 SYNC: Final = (sent("SyncGroup", 1), answered("SyncGroup", 1))
 SETTLED: Final = (FOUND, *JOIN, *SYNC)
-TOLD: Final = asks("Heartbeat", "ILLEGAL_GENERATION")
+REFUSED: Final = asks("Heartbeat", "ILLEGAL_GENERATION")
 JOINS_AGAIN: Final = (
     sent("JoinGroup", 6), answered("JoinGroup", 6, generation=2), sent("SyncGroup", 7, 2), answered("SyncGroup", 7)
 )  # fmt: skip
 
 HELD: Final[dict[str, tuple[Event, ...]]] = {
     "a member": (*SETTLED, READS, READS),
-    "a poll that was under way": (*SETTLED, *TOLD, READS),
-    "it joined again": (*SETTLED, *TOLD, *JOINS_AGAIN, READS, READS),
+    "a poll that was under way": (*SETTLED, *REFUSED, READS),
+    "it joined again": (*SETTLED, *REFUSED, *JOINS_AGAIN, READS, READS),
     "a rebalance": (*SETTLED, *asks("Heartbeat", "REBALANCE_IN_PROGRESS"), READS, READS),
     "a commit that was fenced": (*SETTLED, *asks("OffsetCommit", "FENCED_INSTANCE_ID"), READS, READS),
     "an answer to a request of an earlier generation": (
@@ -61,22 +61,24 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
         *SETTLED, sent("Heartbeat", 5), sent("JoinGroup", 6), answered("Heartbeat", 5, "UNKNOWN_MEMBER_ID"), READS,
         READS
     ),
-    "another process": (*SETTLED, READS, *TOLD, MemberCrashed(member="m0"), MemberStarted(member="m0"), READS, READS),
+    "another process": (
+        *SETTLED, READS, *REFUSED, MemberCrashed(member="m0"), MemberStarted(member="m0"), READS, READS
+    ),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[Event, ...]]] = {
-    "a heartbeat of a wrong generation": (*SETTLED, *TOLD, READS, READS),
+    "a heartbeat of a wrong generation": (*SETTLED, *REFUSED, READS, READS),
     "a heartbeat of an unknown member": (*SETTLED, *asks("Heartbeat", "UNKNOWN_MEMBER_ID"), READS, READS),
     "a heartbeat that was fenced": (*SETTLED, *asks("Heartbeat", "FENCED_INSTANCE_ID"), READS, READS),
     "a commit of an unknown member": (*SETTLED, *asks("OffsetCommit", "UNKNOWN_MEMBER_ID"), READS, READS),
     "a SyncGroup of a wrong generation": (FOUND, *JOIN, *asks("SyncGroup", "ILLEGAL_GENERATION"), READS, READS),
-    "it is about to join again": (*SETTLED, *TOLD, sent("JoinGroup", 6), READS, READS),
-    "its coordinator is found again": (*SETTLED, *TOLD, LOST, READS, FOUND, READS, READS),
+    "it is about to join again": (*SETTLED, *REFUSED, sent("JoinGroup", 6), READS, READS),
+    "its coordinator is found again": (*SETTLED, *REFUSED, LOST, READS, FOUND, READS, READS),
 }
 
 UNTESTED: Final[dict[str, tuple[Event, ...]]] = {
-    "it knows no coordinator": (*SETTLED, *TOLD, LOST, READS, READS),
-    "it waits for a commit": (*SETTLED, sent("OffsetCommit", 4), *TOLD, READS, READS),
+    "it knows no coordinator": (*SETTLED, *REFUSED, LOST, READS, READS),
+    "it waits for a commit": (*SETTLED, sent("OffsetCommit", 4), *REFUSED, READS, READS),
 }
 
 

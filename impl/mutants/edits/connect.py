@@ -205,7 +205,7 @@ _OPERATOR: Final = {
             "state = TargetState.STARTED",
         ),
     ),
-    "shares-leave-room-for-one-more": (
+    "shares-are-those-of-one-worker-more": (
         Edit(
             f"{_CONNECT}.assignors.balance:_surplus_of_kind",
             "divmod(total, len(held))",
