@@ -31,6 +31,11 @@ CONTRACT_MUTANTS: Final = [
         _ELECTION,
     ),
     _mutant(
+        "close-does-not-prepare-to-leave",
+        "close() leaves the group without onLeavePrepare, in which its user gives up what it holds",
+        "prepares_before_leaving",
+    ),
+    _mutant(
         "followers-assign",
         "performAssignment is called on every member",
         "only_the_leader_assigns",

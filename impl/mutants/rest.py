@@ -36,6 +36,11 @@ REST_MUTANTS: Final = [
         "coordinator_holds_what_members_want",
     ),
     _mutant(
+        "topics-counted-once",
+        "a coordinator counts the topics of its group's first generation for those of all that follow",
+        "offsets_of_its_topics_are_held",
+    ),
+    _mutant(
         "assignment-forgotten-when-sent",
         "a coordinator keeps no assignment once it replied with it",
         "owned_is_what_the_coordinator_holds",

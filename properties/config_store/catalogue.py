@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.config_store import agreement, consistency, reports, snapshots, writers
+from rebalance_check.properties.config_store import agreement, compaction, consistency, reports, snapshots, writers
 from rebalance_check.properties.kinds import Invariant
 
 ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
@@ -22,5 +22,6 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     snapshots.AppliedConfig,
     *reports.CLAIMS,
     *writers.CLAIMS,
+    *compaction.CLAIMS,
 )
 """Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.contract import applying, callbacks, committing, heartbeats, polling, preparing, sending
+from rebalance_check.properties.contract import (
+    applying,
+    callbacks,
+    committing,
+    heartbeats,
+    leaving,
+    polling,
+    preparing,
+    sending,
+)
 from rebalance_check.properties.kinds import Invariant
 
 ContractClaims: Final[tuple[Invariant, ...]] = (
     *callbacks.CLAIMS,
     *preparing.CLAIMS,
+    *leaving.CLAIMS,
     *applying.CLAIMS,
     *committing.CLAIMS,
     *sending.CLAIMS,

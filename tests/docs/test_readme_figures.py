@@ -32,5 +32,8 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         220: "two hundred and twenty",
         230: "two hundred and thirty",
         240: "two hundred and forty",
+        250: "two hundred and fifty",
+        260: "two hundred and sixty",
+        270: "two hundred and seventy",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")

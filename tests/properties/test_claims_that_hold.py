@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -18,8 +19,10 @@ from rebalance_check.model.vocabulary.events import (
     GroupMetadataWritten,
     GroupStatusChanged,
     HeartbeatReplied,
+    IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
+    LeaveGroupReplied,
     LogTailLost,
     MemberAdded,
     MemberJoined,
@@ -35,6 +38,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestParked,
     RequestSent,
+    RunStarted,
     SubscriptionChanged,
     SyncGroupReplied,
 )
@@ -195,6 +199,34 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         # The SyncGroup of a member that was removed is never answered.
         [moved("CompletingRebalance"), added("a"), parked("a", 1, "SyncGroup"), removed("a"),
          moved("PreparingRebalance", "CompletingRebalance"), parked("b", 2)],
+    ],
+    "last_join_ends_the_join_phase": [
+        [RunStarted(subject="s", punctual=True), started("a"), moved("PreparingRebalance", "Stable"), parked("a", 2),
+         started("a")],
+    ],
+    "new_members_prolong_the_initial_delay": [
+        [RunStarted(subject="s", punctual=True), replace(began(), initial_rebalance_delay_ms=3), added("a"),
+         replace(parked("a", 1), rebalance_timeout_ms=9), moved("PreparingRebalance", "Empty"),
+         replace(added("b"), time_ms=1), replace(started("a"), time_ms=6)],
+    ],
+    "refusals_are_documented": [[HeartbeatReplied(incarnation=0, generation=1, request=1, error="NOT_COORDINATOR")]],
+    "refusals_are_true": [
+        [*IN_ONE, HeartbeatReplied(incarnation=0, generation=1, request=2, error="ILLEGAL_GENERATION", member_id="a",
+                                   request_generation=0)],
+    ],
+    "only_open_requests_wait": [
+        [parked("a", 1, "LeaveGroup"),
+         LeaveGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a")],
+    ],
+    "only_written_records_are_appended": [
+        [began(), GroupMetadataWritten(incarnation=0, generation=1, members=("a",)),
+         GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)],
+    ],
+    "recorded_group_is_not_denied": [
+        [RunStarted(subject="s", punctual=True),
+         GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0),
+         IncarnationEnded(incarnation=0, generation=1),
+         HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="a")],
     ],
     "generation_has_only_joined": [
         [began(), *IN_ONE],

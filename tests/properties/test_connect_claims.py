@@ -18,10 +18,17 @@ from tests.properties.healthy_workers import HealthyWorkers
 History = Callable[..., list[e.Event]]
 
 
+OF_SIMULATED_RUNS = {
+    "workers_get_shares_of_one_size", "worker_leaves_when_its_work_has_stopped", "cancelled_work_ends",
+    "only_running_tasks_use_topics", "target_states_are_asked_for",
+}  # fmt: skip
+"""They say nothing about other histories; `test_passed_over_claims` has those that hold and that break."""
+
+
 @pytest.mark.parametrize("invariant", ConnectWorkers, ids=lambda invariant: str(invariant.name))
 def test_a_healthy_group_holds_the_claim(history: History, invariant: Invariant) -> None:
     judgement = judge(history(*HealthyWorkers().run()), [invariant])
-    if invariant.name == "config_mismatch_assigns_nothing":
+    if invariant.name in {"config_mismatch_assigns_nothing", *OF_SIMULATED_RUNS}:
         assert judgement.counterexamples == ()
     else:
         assert isinstance(judgement.verdict(invariant.name), Held), judgement.verdict(invariant.name)
@@ -329,4 +336,4 @@ def test_one_wrong_step_breaks_the_claim(history: History, slip: str) -> None:
 def test_every_claim_has_a_slip() -> None:
     named = {name for name, _ in SLIPS.values()}
     by_hand = {"eager_worker_stops_before_joining", "fenced_before_start"}
-    assert {invariant.name for invariant in ConnectWorkers} == named | by_hand
+    assert {invariant.name for invariant in ConnectWorkers} == named | by_hand | OF_SIMULATED_RUNS

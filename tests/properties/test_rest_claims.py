@@ -84,6 +84,11 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [STARTED, *twice(MEMBER, GROUP, replace(COORDINATOR, offers=(("m0-1", ("range",)),)))],
     ],
     "owned_is_what_the_coordinator_holds": [twice(MEMBER, GROUP)],
+    "offsets_of_its_topics_are_held": [
+        twice(MEMBER, GROUP, COORDINATOR),
+        # seen at one look alone
+        [MEMBER, GROUP, replace(COORDINATOR, subscribed=()), *map(later, (MEMBER, GROUP, COORDINATOR))],
+    ],
     "former_members_are_forgotten": [
         [COORDINATOR],
         [replace(COORDINATOR, pending_joins=("m1-2",), timers=(("session", "m1-2", 10), ("session", "m0-1", 10)))],
@@ -138,6 +143,11 @@ BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
          "m0 has the session timeout 10000 ms, and its coordinator holds 6000 ms"),
         ([FORMED, *twice(MEMBER, replace(COORDINATOR, offers=(("m0-1", ("range",)),)))],
          "m0 has the protocols range, sticky"),
+    ],
+    "offsets_of_its_topics_are_held": [
+        (twice(MEMBER, GROUP, replace(COORDINATOR, subscribed=("t", "u"))),
+         "the coordinator takes the group for subscribed to t, u, and it reads t"),
+        (twice(replace(MEMBER, joined_topics=("t", "u")), GROUP, COORDINATOR), "and it reads t, u"),
     ],
     "owned_is_what_the_coordinator_holds": [
         (twice(replace(MEMBER, owned=()), GROUP), "m0 owns nothing, and the coordinator holds t-0 for it"),

@@ -24,6 +24,9 @@ CONTRACT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "prepare-names-no-membership": (
         Edit(f"{_COORDINATOR}._prepared", "of = self._generation", 'of = Generation(-1, "", None)'),
     ),
+    "close-does-not-prepare-to-leave": (
+        Edit(f"{_COORDINATOR}.close", "    self._prepare_to_leave()\n    if", "    if"),
+    ),
     "followers-assign": (Edit(f"{_JOINING}._assignments", "if reply.leader != reply.member_id:", "if False:"),),
     "next-join-is-prepared-while-completing": (
         Edit(

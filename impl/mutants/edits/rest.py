@@ -27,6 +27,13 @@ REST_EDITS: Final = {
             "member.rebalance_timeout_ms = session_timeout",
         ),
     ),
+    "topics-counted-once": (
+        Edit(
+            f"{_COORDINATOR}.rebalance:start_generation",
+            "group.subscribed_topics = group.read_subscriptions()",
+            "group.subscribed_topics = group.subscribed_topics or group.read_subscriptions()",
+        ),
+    ),
     "assignment-forgotten-when-sent": (
         Edit(
             f"{_COORDINATOR}.sync:propagate",

@@ -9,6 +9,7 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     ON_JOIN_PREPARE,
+    ON_LEAVE_PREPARE,
     CallbackStarted,
     CoordinatorFound,
     CoordinatorLost,
@@ -28,6 +29,7 @@ from rebalance_check.properties.verdict import Outcome
 History = Callable[..., list[Event]]
 OFFERS, LEAVES = "offers_its_assignors", "who_leaves_says_so"
 ENDED, ONE = "nothing_is_sent_after_the_end", "one_coordinator_at_a_time"
+PREPARES: Final = "prepares_before_leaving"
 
 
 def sent(api: str, *protocols: str) -> RequestSent:
@@ -39,6 +41,7 @@ def started(instance: str = "", *, silently: bool = False) -> MemberStarted:
 
 
 CALLED: Final = CallbackStarted(member="m0", generation=-1, callback=ON_JOIN_PREPARE)
+PREPARED: Final = CallbackStarted(member="m0", generation=1, callback=ON_LEAVE_PREPARE)
 
 
 def over(reason: str) -> MembershipLost:
@@ -64,6 +67,11 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "another process": (ENDED, (started(), MemberCrashed(member="m0"), started(), BEAT)),
     "found again": (ONE, (started(), CALLED, FOUND, BEAT, LOST, FOUND, BEAT)),
+    "it closes and is prepared": (PREPARES, (started(), CALLED, CLOSING, PREPARED, LEFT)),
+    "it unsubscribes and is prepared": (PREPARES, (started(), CALLED, PREPARED, UNSUBSCRIBED, CLOSING, PREPARED, LEFT)),
+    "its application does not poll": (
+        PREPARES, (started(), CALLED, over("poll timeout expired"), CLOSING, PREPARED, LEFT)
+    ),
     "another process knows none": (ONE, (started(), CALLED, FOUND, MemberCrashed(member="m0"), started(), FOUND)),
 }  # fmt: skip
 
@@ -74,6 +82,9 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it unsubscribes and says nothing": (LEAVES, (started(), *IN_GROUP, UNSUBSCRIBED)),
     "it is static and leaves": (LEAVES, (started("i"), *IN_GROUP, LEAVE)),
     "it is to keep quiet and closes": (LEAVES, (started(silently=True), *IN_GROUP, CLOSING, LEAVE)),
+    "it closes unprepared": (PREPARES, (started(), CALLED, PREPARED, CLOSING, LEFT)),
+    "it unsubscribes unprepared": (PREPARES, (started(), CALLED, UNSUBSCRIBED)),
+    "another process closes unprepared": (PREPARES, (started(), CLOSING, started(), CLOSING, LEFT)),
     "after a crash": (ENDED, (started(), MemberCrashed(member="m0"), BEAT)),
     "a second coordinator": (ONE, (started(), CALLED, FOUND, FOUND)),
     "none is known": (ONE, (started(), CALLED, FOUND, LOST, BEAT)),

@@ -1,0 +1,126 @@
+"""The edits of the mutants like random ones that every claim passed over before."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.edit import Edit
+
+_COORDINATOR: Final = "rebalance_check.impl.coordinator"
+_CLIENT: Final = "rebalance_check.impl.client"
+_CONNECT: Final = "rebalance_check.impl.connect"
+
+_OF_THE_COORDINATOR: Final = {
+    "last-join-is-not-noticed": (
+        Edit(f"{_COORDINATOR}.join:rebalance_or_complete", "maybe_complete_join(shard, group)", "pass"),
+    ),
+    "initial-delay-runs-once": (
+        Edit(f"{_COORDINATOR}.join:add_member", "group.new_member_added = True", "group.new_member_added = False"),
+    ),
+    "loading-coordinator-refuses-heartbeats": (
+        Edit(
+            f"{_COORDINATOR}.validation:refusal",
+            "if phase is Phase.LOADING and isinstance(request, HeartbeatRequest):",
+            "if phase is Phase.ACTIVE and isinstance(request, HeartbeatRequest):",
+        ),
+    ),
+    "commits-end-with-the-join-phase": (
+        Edit(
+            f"{_COORDINATOR}.offsets:refusal",
+            "group.status is GroupStatus.COMPLETING_REBALANCE and",
+            "group.status is GroupStatus.PREPARING_REBALANCE and",
+        ),
+    ),
+    "group-record-written-twice": (
+        Edit(
+            f"{_COORDINATOR}.writes:append_group",
+            "    append(shard, (record,), on_answer, on_commit)",
+            "    append(shard, (record,), on_answer, on_commit)\n"
+            "    append(shard, (record,), lambda _: None, on_commit)",
+        ),
+    ),
+    "loading-coordinator-serves": (
+        Edit(
+            f"{_COORDINATOR}.coordinator:GroupCoordinator.start_loading",
+            "self._stop(Phase.LOADING)",
+            "self._stop(Phase.ACTIVE)",
+        ),
+    ),
+    "leave-is-not-answered": (
+        Edit(f"{_COORDINATOR}.leave:leave_group", "after_writes(shard, on_answer)", "pass"),
+    ),
+    "answered-leave-waits": (
+        Edit(f"{_COORDINATOR}.leave:leave_group", "if not shard.has_answered(token):", "if shard.has_answered(token):"),
+    ),
+}  # fmt: skip
+
+_OF_MEMBERS: Final = {
+    "unnamed-member-leaves": (
+        Edit(
+            f"{_CLIENT}.heartbeating:Heartbeating._leave",
+            'sendable = self._state is not MemberState.UNJOINED and self._generation.member_id != ""',
+            "sendable = self._state is not MemberState.UNJOINED",
+        ),
+    ),
+    "positions-outlive-the-partition": (
+        Edit(
+            f"{_CLIENT}.consumer:ConsumerCoordinator._forget_positions",
+            "self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}",
+            "pass",
+        ),
+    ),
+    "old-claims-get-a-generation": (
+        Edit(
+            "rebalance_check.impl.protocol.consumer_protocol:read_subscription",
+            "if version >= _GENERATION_SINCE else NO_GENERATION",
+            "if version >= _GENERATION_SINCE else 3",
+        ),
+    ),
+    "roundrobin-deals-to-the-last": (
+        Edit(
+            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
+            "last = _next(circle, last, members)",
+            "pass",
+        ),
+    ),
+    "sticky-keeps-nothing": (
+        Edit(
+            "rebalance_check.impl.assignors.sticky_constrained:_keep",
+            "if not nearness.far(member, tp))",
+            "if nearness.far(member, tp))",
+        ),
+    ),
+}
+
+_OF_WORKERS: Final = {
+    "dealt-work-is-not-counted": (Edit(f"{_CONNECT}.assignors.balance:_place_kind", "load[worker] += 1", "pass"),),
+    "halted-worker-leaves-its-tasks": (
+        Edit(
+            f"{_CONNECT}.herder.herder:Herder._halt",
+            "    yield from self._stop_and_await(tasks, at_once=len(work))\n",
+            "",
+        ),
+    ),
+    "cancelled-work-runs-on": (
+        Edit(f"{_CONNECT}.herder.task_instance:TaskInstance._shut_down", "if self.ended:", "if not self.ended:"),
+    ),
+    "paused-tasks-use-topics": (
+        Edit(
+            f"{_CONNECT}.herder.task_instance:TaskInstance._use_topics",
+            "self.state is not InstanceState.RUNNING:",
+            "self.state is InstanceState.RUNNING:",
+        ),
+    ),
+    "configuring-resets-the-target-state": (
+        Edit(f"{_CONNECT}.config.writing:put_connector", "if target is None else", "if target is not None else"),
+    ),
+    "compaction-keeps-what-is-old": (
+        Edit(
+            f"{_CONNECT}.config.shared_log:SharedConfigLog.compact",
+            "if record.offset not in left)",
+            "if record.offset in left)",
+        ),
+    ),
+}
+
+PASSED_OVER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_OF_THE_COORDINATOR, **_OF_MEMBERS, **_OF_WORKERS}
