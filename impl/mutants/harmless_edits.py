@@ -29,6 +29,9 @@ class HarmlessEdit:
 
 _CLIENT: Final = "rebalance_check.impl.client"
 _CONNECT: Final = "rebalance_check.impl.connect"
+_RECORD: Final = (
+    "the event alone is missing or says less: what the group does is the same, and who records it is the observer."
+)
 _HINT: Final = (
     "when to poll next is a hint to what runs the member, which polls it anyway: a step comes later, and the same."
 )
@@ -174,6 +177,232 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         Edit(f"{_CONNECT}.config.store:ConfigStore.expire", 'self._read_ended("timeout")', "pass"),
         "equivalent",
         "the event alone is missing that says that a read ended; the read ends as before.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.task_instance:TaskInstance.fail",
+            "if not self.stopping and self.state is InstanceState.RUNNING:",
+            "if (not self.stopping) or (self.state is InstanceState.RUNNING):",
+        ),
+        "equivalent",
+        "a plug-in that fails while its task is paused or starts is the simulated plug-in's affair, and "
+        "the worker does with both what it must.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.core:HerderCore.__init__",
+            "self._can_read_configs = True",
+            "self._can_read_configs = False",
+        ),
+        "equivalent",
+        "the herder reads the config topic to its end once more before it joins: it knows as much as before.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_ended",
+            "recorder.emit(\n            events.IncarnationEnded(incarnation=group.incarnation, "
+            "generation=group.generation, deposed=deposed)\n        )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.writing:StatusWriting.admit",
+            "self._attempts += 1",
+            "self._attempts += 2",
+        ),
+        "equivalent",
+        "attempts are numbered with gaps, and their order is all that counts.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.store:ConfigStore.snapshot",
+            "if self._recorder.listens:",
+            "if not (self._recorder.listens):",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.protocol.connect_protocol:write_connect_assignment",
+            "if version > 0:",
+            "if version > (-1):",
+        ),
+        "out of reach",
+        "an assignment of the oldest protocol has a delay behind its end, which readers of ours skip; "
+        "only a comparison with Kafka's bytes tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring.request_reconfiguration",
+            "delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 1, 16))",
+            "delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 0, 16))",
+        ),
+        "out of reach",
+        "a retry waits twice as long, and no longer than the longest pause; only a comparison with "
+        "Kafka's times tells.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.connect.herder.instance:Instance.forget", "self._events.stopped(self.key)", "pass"),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._has_coordinator_or_gave_up",
+            "self._note_the_wait(self._unknown_since_ms)",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.membership:WorkerMembership.owner_url",
+            "self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.emit:EventEmitter.generation_started",
+            'protocol=group.protocol_name or "",',
+            'protocol="",',
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.backoff:ExponentialBackoff.next_ms",
+            "self._attempts += 1",
+            "self._attempts += 2",
+        ),
+        "out of reach",
+        "pauses between retries grow faster, and no longer than the longest one; only a comparison with "
+        "Kafka's times tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._reconfigure",
+            "self.request_reconfiguration(connector, attempt + 1)",
+            "self.request_reconfiguration(connector, attempt + 2)",
+        ),
+        "out of reach",
+        "pauses between retries grow faster, and no longer than the longest one; only a comparison with "
+        "Kafka's times tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.shared_log:SharedConfigLog.compact",
+            "limit = min(self.stable_end, self.end if below is None else below)",
+            "limit = min(self.stable_end, self._epoch if below is None else below)",
+        ),
+        "equivalent",
+        "the simulated broker compacts less than it might, which brokers may.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.client.consumer:ConsumerCoordinator._let_go", "self._forget_positions()", "pass"),
+        "equivalent",
+        "what stays is forgotten when the next assignment is applied, and nothing is committed before.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:task_configs",
+            'return tuple({"task.id": str(number), VERSION: str(config.get(VERSION))} for number in range(count))',
+            'return tuple({"task.id": str(number), VERSION: str(config.get(TASKS_MAX))} for number in range(count))',
+        ),
+        "equivalent",
+        "the simulated plug-in gives its tasks another setting, and one setting is as good as the other.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.rested",
+            "return None if group is None else rested(self._shard, group)",
+            "return None if group is not None else rested(self._shard, group)",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._emit_generated",
+            "self.recorder.emit(\n        TaskConfigsGenerated(\n            member=self.member,\n          "
+            "  generation=self.generation,\n            member_id=at.member_id,\n            "
+            "connector=connector,\n            connector_config=config_text(config),\n            "
+            'tasks=tuple((f"{connector}-{number}", config_text(one)) for number, one in '
+            "enumerate(configs)),\n            published=published,\n            "
+            "config_offset=self.config_state.offset,\n        )\n    )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.lookup:CoordinatorLookup.next_ms",
+            "return self.due_ms if self.in_flight is None else None",
+            "return self.due_ms if self.in_flight is not None else None",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.core:CoordinatorCore._enqueue",
+            "self._next_correlation_id += 1",
+            "self._next_correlation_id += 2",
+        ),
+        "equivalent",
+        "requests are numbered with gaps, and no two have one number.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._note_the_wait",
+            "self._report.coordinator_awaited()",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.coordinator.timers:Timers.arm", "self._order += 1", "pass"),
+        "equivalent",
+        "timers that are due at one millisecond fire in another order, which Kafka's timer leaves open.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.updating:Updating._apply_target_state",
+            "self.recorder.emit(TargetStateChanged(member=self.member, connector=connector, state=state.value))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.queries:StatusQueries._listed",
+            "self._recorder.emit(StatusesListed(worker=self.worker, kind=kind, connector=connector, "
+            "names=tuple(names)))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.connect.herder.restarting:Restarting._restart", "return", "pass"),
+        "equivalent",
+        "a restart of nothing is planned and recorded, and does nothing.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.protocol.java_order:string_hash", "value = 0", "value = (-1)"),
+        "equivalent",
+        "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
     ),
 )
 

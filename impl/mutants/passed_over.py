@@ -121,6 +121,12 @@ PASSED_OVER_MUTANTS: Final = [
         _CONNECT,
     ),
     _mutant(
+        "accepted-restart-is-refused",
+        "a leading worker that has written a restart request answers that it does not lead",
+        "refused_requests_are_not_written",
+        _CONNECT,
+    ),
+    _mutant(
         "compaction-keeps-what-is-old",
         "compaction of the config topic removes what it should keep",
         "compaction_keeps_the_last",

@@ -12,6 +12,7 @@ STEPS: Final[dict[str, int]] = {
     "absent-application-leaves-too-early": 5,
     "absent-application-stays-twice-as-long": 7,
     "absent-leader-not-replaced": 7,
+    "accepted-restart-is-refused": 3,
     "added-partitions-not-read": 3,
     "additions-ignored-by-owners": 3,
     "all-get-one-assignment": 4,

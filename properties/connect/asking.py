@@ -22,6 +22,8 @@ from rebalance_check.properties.views.recent import WAITING, Recent
 
 DONE: Final = 204
 """The HTTP status of what was done."""
+CONFLICT: Final = 409
+"""The HTTP status with which a worker refuses what only the leader does, or what it was not assigned."""
 
 Written = tuple[str, str]
 """What a record must be: the beginning of its key, before the connector's name, and a part of its value ("" for a
@@ -44,6 +46,10 @@ class HerderRequestsAreAnsweredViolated(Violation):
 
 class AcceptedRequestsAreWrittenViolated(Violation):
     """A worker answered that it had done something, and had not written it to the config topic."""
+
+
+class RefusedRequestsAreNotWrittenViolated(Violation):
+    """A worker answered that it does not lead, and had written what it was asked for."""
 
 
 class _Asked(Fold):
@@ -130,6 +136,39 @@ class _Accepted(_Asked):
         )  # fmt: skip
 
 
+class _Refused(_Accepted):
+    """With what failed: a write that seemed to may come late, and stand there when the next request is refused."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant)
+        self._failed: set[tuple[str, str]] = set()
+
+    def on_answered(self, event: HerderAnswered) -> None:
+        """Nothing of what a worker refuses because it does not lead stands in the topic."""
+        asked = self.open.pop(event.request, None)
+        since = self._offset_when_asked.pop(event.request, -1)
+        if asked is None:
+            return
+        if event.answer not in {DONE, CONFLICT}:
+            self._failed.add((asked.member, asked.work))
+        is_alone = not any((one.member, one.work) == (asked.member, asked.work) for one in self.open.values())
+        if event.answer != CONFLICT or not is_alone or (asked.member, asked.work) in self._failed:
+            return
+        for begin, part in WRITES.get(asked.operation, ()):
+            self.compared = (self.compared or 0) + 1
+            record = self._last.get((asked.member, f"{begin}{asked.work}"))
+            if record is not None and record.offset > since and _says(record, part):
+                self.contradiction(
+                    f"{asked.member} refuses to {asked.operation} {asked.work}, and has written it",
+                    (f"{asked.member} was asked to {asked.operation} {asked.work} at {STEP};", asked),
+                    (f"it appended {record.key} at {STEP};", record),
+                    (
+                        f"yet it answered {event.answer} at {STEP}, as a worker that does not lead: contradiction.",
+                        event,
+                    ),
+                )
+
+
 def _says(record: ConfigAppended, part: str) -> bool:
     return part in record.value if part and record.value is not None else not part and record.value is None
 
@@ -172,5 +211,28 @@ AcceptedRequestsAreWritten: Final = Invariant(
     HerderAnswered(member="w0", request=0, answer=204)
 """
 
-CLAIMS: Final = (HerderRequestsAreAnswered, AcceptedRequestsAreWritten)
+RefusedRequestsAreNotWritten: Final = Invariant(
+    name="refused_requests_are_not_written",
+    family="connect_duties",
+    claim="a worker that answers 409, because it does not lead, has written nothing of what it was asked for",
+    source="DistributedHerder.restartConnectorAndTasks, stopConnector (NotLeaderException); ConnectExceptionMapper",
+    premises=(
+        _PREMISE,
+        "the config topic's log is recorded",
+        "the worker was asked nothing else about the connector meanwhile, and no write for it has failed before",
+    ),
+    exempted_by=(HerderAnswered, HerderAsked, MemberCrashed, MemberLeft, MemberStarted),
+    violation=RefusedRequestsAreNotWrittenViolated,
+    fold=_Refused,
+)
+"""An operator whose request is refused asks another worker: what was written all the same happens twice.
+
+The smallest history that breaks it::
+
+    HerderAsked(member="w0", request=0, operation="pause", work="c")
+    ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED"}')
+    HerderAnswered(member="w0", request=0, answer=409)
+"""
+
+CLAIMS: Final = (HerderRequestsAreAnswered, AcceptedRequestsAreWritten, RefusedRequestsAreNotWritten)
 """In the order in which reports name them."""

@@ -36,17 +36,24 @@ class LeaveNamesAMemberViolated(Violation):
 class _Names(Fold):
     """Looks at what reached the coordinator, whose replies say who asked."""
 
-    bookkeeping = frozenset({RunStarted})
-    needs = ((RunStarted,),)
+    bookkeeping = frozenset({RunStarted, MemberStarted})
+    needs = ((RunStarted,), (MemberStarted,))
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RunStarted: self.on_run, LeaveGroupReplied: self.on_replied})
+        super().__init__(
+            invariant, {RunStarted: self.on_run, MemberStarted: self.on_member, LeaveGroupReplied: self.on_replied}
+        )
         self.compared = 0
+        self._is_virtual = False
         self._all_are_members = False
 
     def on_run(self, event: RunStarted) -> None:
-        """In a simulated run no administrator removes members."""
-        self._all_are_members = event.punctual
+        """In a run in virtual time all that asks is recorded."""
+        self._is_virtual = event.punctual
+
+    def on_member(self, _event: MemberStarted) -> None:
+        """Members ask, and no script or administrator does."""
+        self._all_are_members = self._is_virtual
 
     def on_replied(self, event: LeaveGroupReplied) -> None:
         """A LeaveGroup says who leaves."""
@@ -151,6 +158,7 @@ LeaveNamesAMember: Final = Invariant(
 The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
+    MemberStarted(member="m0")
     LeaveGroupReplied(incarnation=0, generation=1, request=1, error="UNKNOWN_MEMBER_ID")
 """
 

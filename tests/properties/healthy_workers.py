@@ -222,12 +222,14 @@ class HealthyWorkers:
         )
 
     def pause_what_is_paused(self) -> None:
-        """An operator asks for a pause; a second request is refused."""
+        """An operator asks for a pause; a second request is refused, and a worker that does not lead stops nothing."""
         asked = e.HerderAsked(member=W0, request=0, operation="pause", work="c")
         record = e.ConfigAppended(writer=W0, offset=9, key="target-state-c", value='{"state":"PAUSED"}')
         self.add(asked, record, e.HerderAnswered(member=W0, request=0, answer=204))
         self.add(e.TargetStateChanged(member=W0, connector="c", state="STARTED"))
         self.add(replace(asked, request=1, work="d"), e.HerderAnswered(member=W0, request=1, answer=404))
+        stop = replace(asked, member=W1, request=2, operation="stop")
+        self.add(stop, e.HerderAnswered(member=W1, request=2, answer=409))
 
     def second_worker_is_lost(self) -> None:
         """Its task waits for the delay, then the first worker gets it."""

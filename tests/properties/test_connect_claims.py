@@ -309,6 +309,10 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "accepted_requests_are_written",
         lambda h: changed(h, e.ConfigAppended, 0, value='{"state":"STARTED"}'),
     ),
+    "a request is refused, and written all the same": (
+        "refused_requests_are_not_written",
+        lambda h: changed(h, e.HerderAnswered, 0, answer=409),
+    ),
     "work waits although nobody left": (
         "delay_has_a_cause",
         lambda h: changed(h, e.ConnectAssignmentComputed, 2, assigned=(("a", ()), ("b", ())), delay_ms=9),

@@ -189,7 +189,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         (PUNCTUAL, STARTED,
          dealt("cooperative-sticky", ("t-1",), ("t-2",), owned=(("t-0", "t-1"), ("t-0",)))),
     ),
-    "an id that it has": ("leave_names_a_member", (PUNCTUAL, left())),
+    "an id that it has": ("leave_names_a_member", (PUNCTUAL, STARTED, left())),
     "it was written": ("only_written_records_are_appended", (BEGAN, WRITTEN, RECORD)),
     "it loads": ("recorded_group_is_not_denied", (PUNCTUAL, BEGAN, RECORD, ENDED, beat(incarnation=-1))),
     "it was read": (

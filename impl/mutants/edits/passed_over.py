@@ -114,6 +114,9 @@ _OF_WORKERS: Final = {
     "configuring-resets-the-target-state": (
         Edit(f"{_CONNECT}.config.writing:put_connector", "if target is None else", "if target is not None else"),
     ),
+    "accepted-restart-is-refused": (
+        Edit(f"{_CONNECT}.herder.serving:Serving._serve_restart", "answer(Answer.OK)", "answer(Answer.CONFLICT)"),
+    ),
     "compaction-keeps-what-is-old": (
         Edit(
             f"{_CONNECT}.config.shared_log:SharedConfigLog.compact",
