@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     JoinGroupReplied,
     LeaveGroupReplied,
     LogTailLost,
+    NodeChanged,
     OffsetCommitReplied,
     ReplyEvent,
     SyncGroupReplied,
@@ -25,6 +26,8 @@ from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 DENIES: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "GROUP_ID_NOT_FOUND"})
 """What only a coordinator answers that knows the group, or knows that there is none."""
+LOAD_FAILED: Final = "load-failed"
+"""The change of a node that could not read the log of the groups that it coordinates."""
 
 
 class RecordedGroupIsNotDeniedViolated(Violation):
@@ -34,7 +37,8 @@ class RecordedGroupIsNotDeniedViolated(Violation):
 class _Denied(SimulatedFold):
     """The last record of the group, and whether a coordinator is in office, or a deposed one may answer still."""
 
-    bookkeeping = frozenset({IncarnationStarted, IncarnationEnded, GroupMetadataAppended, GroupDeleted, LogTailLost})
+    bookkeeping = frozenset({IncarnationStarted, IncarnationEnded, GroupMetadataAppended, GroupDeleted, LogTailLost,
+                             NodeChanged})  # fmt: skip
     needs = ((GroupMetadataAppended,), (IncarnationEnded,))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -42,6 +46,7 @@ class _Denied(SimulatedFold):
             GroupMetadataAppended: self.on_record,
             GroupDeleted: self.on_gone,
             LogTailLost: self.on_gone,
+            NodeChanged: self.on_node,
             IncarnationStarted: self.on_started,
             IncarnationEnded: self.on_ended,
             **dict.fromkeys(
@@ -62,6 +67,11 @@ class _Denied(SimulatedFold):
     def on_gone(self, _event: GroupDeleted | LogTailLost) -> None:
         """It may not have it any more."""
         self._record = None
+
+    def on_node(self, event: NodeChanged) -> None:
+        """A coordinator that could not read its log serves without the groups in it."""
+        if event.change == LOAD_FAILED:
+            self._record = None
 
     def on_started(self, event: IncarnationStarted) -> None:
         """A coordinator has read it, or began it anew."""
@@ -98,9 +108,9 @@ RecordedGroupIsNotDenied: Final = Invariant(
     source="CoordinatorRuntime.CoordinatorState.LOADING; GroupCoordinatorService (COORDINATOR_LOAD_IN_PROGRESS)",
     premises=(
         SIMULATED,
-        "no tail of the log was lost since, and no deposed coordinator may answer",
+        "no tail of the log was lost since, the log could be read, and no deposed coordinator may answer",
     ),
-    exempted_by=(GroupDeleted, IncarnationStarted, LogTailLost),
+    exempted_by=(GroupDeleted, IncarnationStarted, LogTailLost, NodeChanged),
     violation=RecordedGroupIsNotDeniedViolated,
     fold=_Denied,
 )

@@ -34,6 +34,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberLeft,
     MemberRested,
     MemberStarted,
+    NodeChanged,
     OffsetCommitReplied,
     OffsetCommitted,
     PartitionsAssigned,
@@ -276,6 +277,10 @@ SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "time is real": (
         "last_join_ends_the_join_phase", (*NEXT_PHASE[1:], parked("b", request=2), began(2, "a", "b", at=9))
+    ),
+    "the log cannot be read": (
+        "recorded_group_is_not_denied",
+        (PUNCTUAL, BEGAN, RECORD, ENDED, NodeChanged(node=1, change="load-failed"), beat("UNKNOWN_MEMBER_ID", -1)),
     ),
     "the group was deleted": (
         "recorded_group_is_not_denied",
