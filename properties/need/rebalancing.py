@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
     RequestParked,
+    RunStarted,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
@@ -57,11 +58,13 @@ class _Rebalances(IncarnationFold):
 
     needs = ((RequestParked,),)
     bookkeeping = frozenset(
-        {IncarnationStarted, MemberAdded, MemberRemoved, SyncGroupReplied, LeaveGroupReplied, GenerationStarted}
-    )
+        {RunStarted, IncarnationStarted, MemberAdded, MemberRemoved, SyncGroupReplied, LeaveGroupReplied,
+         GenerationStarted}
+    )  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
+            RunStarted: self.on_run,
             IncarnationStarted: self.on_incarnation,
             MemberAdded: self.on_added,
             MemberRemoved: self.on_removed,
@@ -73,6 +76,7 @@ class _Rebalances(IncarnationFold):
         }
         super().__init__(invariant, handlers)
         self._known: Recent[int, _Known] = Recent(GENERATIONS)
+        self._punctual = False
 
     def _at(self, event: CoordinatorEvent) -> _Known:
         known = self._known.get(event.incarnation)
@@ -81,6 +85,10 @@ class _Rebalances(IncarnationFold):
         return known
 
     # ------------------------------------------------------------------------------------------------ causes
+
+    def on_run(self, event: RunStarted) -> None:
+        """Only where time is virtual a sync timeout that comes too early is seen as such."""
+        self._punctual = event.punctual
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """A group that has outgrown ``group.max.size`` rebalances when it is loaded."""
@@ -141,12 +149,19 @@ class _Rebalances(IncarnationFold):
         known, group = self._at(event), self.incarnations.current
         if known.suspect is not None:
             self._report(known.suspect, known)
-        if known.cause is not None or group is None or _is_owed(group, known, event):
+        if known.cause is not None or group is None or self._is_owed(group, known, event):
             return
         if group.pending:
             known.suspect = event
         else:
             self._report(event, known)
+
+    def _is_owed(self, group: Incarnation, known: _Known, event: GroupStatusChanged) -> bool:
+        """Whether a member that was replaced before it had synced may have run out of time: Kafka keeps its debt."""
+        if known.owing is None or group.started is None:
+            return False
+        shortest = min((join.rebalance_timeout_ms for join in known.joins.values()), default=0)
+        return not self._punctual or event.time_ms - group.started.time_ms >= shortest
 
     def _resolve(self, known: _Known, event: RequestParked) -> None:
         suspect, known.suspect = known.suspect, None
@@ -183,14 +198,6 @@ def _why_it_joins(group: Incarnation, event: RequestParked, before: str) -> str:
     if group.status == GroupStatus.STABLE and event.member_id == _leader_of(group):
         return f"the leader {event.member_id} joined again"
     return ""
-
-
-def _is_owed(group: Incarnation, known: _Known, event: GroupStatusChanged) -> bool:
-    """Whether a member that was replaced before it had synced may have run out of time: Kafka keeps its debt."""
-    if known.owing is None or group.started is None:
-        return False
-    shortest = min((join.rebalance_timeout_ms for join in known.joins.values()), default=0)
-    return event.time_ms - group.started.time_ms >= shortest
 
 
 def _leader_of(group: Incarnation) -> str:
