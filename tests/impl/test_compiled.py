@@ -121,3 +121,19 @@ def test_a_fold_that_is_compiled_needs_what_its_class_says(tmp_path: Path) -> No
     said = [len(needs.findall(source.text)) for source in rewriter.sources.values()]
     left = [len(needs.findall(source.path.read_text())) for source in rewriter.sources.values()]
     assert (sum(said) > 0, sum(left)) == (True, 0)
+
+
+def test_no_class_reads_the_bookkeeping_of_another__which_belongs_to_objects_where_it_is_compiled() -> None:
+    """A constant beside the class says it to both."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for pattern in constant("COMPILED")
+        for path in sorted(ROOT.glob(pattern))
+        for one in ast.parse(path.read_text()).body
+        if isinstance(one, ast.ClassDef)
+        for each in one.body
+        if isinstance(each, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(each)
+        if isinstance(node, ast.Attribute) and node.attr == "bookkeeping"
+    ]
+    assert wrong == []
