@@ -33,8 +33,7 @@ def check_when_made(event_type: type[E]) -> None:
     The ``__init__`` that dataclasses make of a frozen class passes by its ``__setattr__`` with a call by name for each
     field. The one that is compiled here writes into the slots, in a third of the time.
     """
-    for f in fields(event_type):  # of a compiled class they are those that mypyc knows
-        f.type = event_type.__annotations__.get(f.name, f.type)
+    _as_in_python(event_type)
     hints = get_type_hints(event_type)
     types = {f.name: hints[f.name] for f in fields(event_type)}
     defaults = {f.name: f.default for f in fields(event_type) if f.default is not MISSING}
@@ -49,6 +48,26 @@ def check_when_made(event_type: type[E]) -> None:
     making.__annotations__ = {**{f.name: f.type for f in fields(event_type)}, "return": None}
     making.__qualname__, making.__module__ = f"{event_type.__qualname__}.__init__", event_type.__module__
     type.__setattr__(event_type, "__init__", making)
+
+
+def _as_in_python(event_type: type[Event]) -> None:
+    """Give a compiled class the types of its fields as they are written, and the way to restore what is frozen."""
+    written = {name: hint for base in reversed(event_type.__mro__) for name, hint in _own_hints(base).items()}
+    for f in fields(event_type):
+        f.type = written[f.name]
+    if "__slots__" not in vars(event_type):
+        type.__setattr__(event_type, "__setstate__", _restore)
+
+
+def _own_hints(kind: type) -> dict[str, Any]:
+    found: dict[str, Any] = vars(kind).get("__annotations__", {})
+    return found
+
+
+def _restore(event: Event, state: Mapping[str, object]) -> None:
+    """What `pickle` and `copy` call with a new event."""
+    for name, value in state.items():
+        getattr(type(event), name).__set__(event, value)
 
 
 def _making_source(types: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
