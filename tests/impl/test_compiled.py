@@ -124,7 +124,7 @@ def test_a_fold_that_is_compiled_needs_what_its_class_says(tmp_path: Path) -> No
 
 
 def test_no_class_reads_the_bookkeeping_of_another__which_belongs_to_objects_where_it_is_compiled() -> None:
-    """A constant beside the class says it to both."""
+    """A constant next to the class says it to both."""
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for pattern in constant("COMPILED")
