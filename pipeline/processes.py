@@ -110,7 +110,7 @@ class Processes:
         for _ in range(AHEAD * self.count):
             self._hand_out(tasks)
         while busy := [worker for worker in self._workers if worker.has]:
-            for worker in heard(busy):
+            for worker in answered(busy):
                 outcome = worker.outcome()
                 if outcome.failure is not None:
                     raise outcome.failure
@@ -133,7 +133,7 @@ class Processes:
         until = time.monotonic() + within_s
         found, working = list[Any](), list(self._workers)
         while working := [worker for worker in working if worker.has]:
-            if not (ready := heard(working, max(0.0, until - time.monotonic()))):
+            if not (ready := answered(working, max(0.0, until - time.monotonic()))):
                 break
             for worker in ready:
                 try:
@@ -146,7 +146,7 @@ class Processes:
         return found
 
 
-def heard(workers: Sequence[Worker], within_s: float | None = None) -> list[Worker]:
+def answered(workers: Sequence[Worker], within_s: float | None = None) -> list[Worker]:
     """Wait until some have answered or ended, for so many seconds at most: those that have."""
     pipes = wait([worker.pipe for worker in workers], within_s)
     return [worker for worker in workers if worker.pipe in pipes]
@@ -192,7 +192,7 @@ def outcome_of(task: Task[Any]) -> Outcome:
 
 
 def send(pipe: Connection, outcome: Outcome) -> None:
-    """Answer the parent, which hears it when an outcome cannot be sent."""
+    """Send the parent an outcome, or why it cannot be sent."""
     try:
         pipe.send(outcome)
     except (EOFError, ConnectionError):
