@@ -29,7 +29,8 @@ class FaultPlan:
     ``look_up_break`` that its connection breaks under it, ``wake_up``
     that a poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the
     config topic for a long time; ``slow_log_ms`` is how much longer a coordinator may take to read its log,
-    ``failed_load`` the chance that it cannot read it, ``forgotten_log`` that it cannot and serves all the same;
+    ``failed_load`` the chance that it cannot read it, ``forgotten_log`` that it cannot and serves all the same,
+    ``failed_read`` that a Connect worker's read of a topic fails and is tried again;
     ``callback_commit`` that a callback commits, ``seek`` that an application seeks, or
     pauses a partition, between two polls.
     """
@@ -51,6 +52,7 @@ class FaultPlan:
     slow_log_ms: int = 0
     failed_load: float = 0.0
     forgotten_log: float = 0.0
+    failed_read: float = 0.0
     seek: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
@@ -124,6 +126,8 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, failed_load=random.choice((0.2, 0.5)))
         case FaultKind.FORGOTTEN_LOG:
             return replace(plan, forgotten_log=random.choice((0.2, 0.5)))
+        case FaultKind.FAILED_READ:
+            return replace(plan, failed_read=random.choice((0.1, 0.5)))
         case FaultKind.SEEK:
             return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:

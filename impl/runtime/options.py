@@ -63,7 +63,8 @@ class FaultKind(StrEnum):
     of a group that does not exist yet start at once; with ``look-up-break`` a connection breaks while a look-up is
     under way; with ``slow-log`` a new coordinator takes long to read its log; with ``failed-load`` it fails to read it,
     and refuses everything until another one is elected, as Kafka's Java coordinators do; with ``forgotten-log`` it
-    serves as if its log were empty, as the one in Scala does.
+    serves as if its log were empty, as the one in Scala does. With ``failed-read`` a Connect worker's reads of the
+    config topic and of the status topic fail and are tried again.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
@@ -104,6 +105,7 @@ class FaultKind(StrEnum):
     SLOW_LOG = "slow-log"
     FAILED_LOAD = "failed-load"
     FORGOTTEN_LOG = "forgotten-log"
+    FAILED_READ = "failed-read"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ApplicationBusy,
+    ConfigReadEnded,
     ConnectAssignmentReceived,
     MemberCrashed,
     MemberLeft,
@@ -83,11 +84,13 @@ JoinGroupHasACause: Final = Invariant(
     premises=(
         "the run is simulated: time is virtual, and what happens to members from outside is recorded",
         "a leader may join again whenever it received other metadata since it joined",
-        "a worker of Connect may join again when its herder asks for it, after a failed round, and when it gave its "
-        "work up for want of a coordinator",
+        "a worker of Connect may join again when its herder asks, after a failed round, when it gave its work up "
+        "for want of a coordinator, and when it could not read the configs to their end: it leaves its group then, and "
+        "says so only to a coordinator that it knows",
     ),
     exempted_by=(
         ApplicationBusy,
+        ConfigReadEnded,
         ConnectAssignmentReceived,
         MemberCrashed,
         MemberLeft,

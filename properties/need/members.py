@@ -156,7 +156,9 @@ class Members(Memory):
 
     def _on_configs_read(self, event: ConfigReadEnded) -> None:
         if event.outcome != "ok":
-            self.at(event.member).leaves = event
+            member = self.at(event.member)
+            member.leaves = event
+            member.cause = Cause("it could not read the configs to their end", event)
 
     def _on_metadata(self, event: MetadataReceived) -> None:
         member = self.at(event.member)

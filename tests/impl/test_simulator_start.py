@@ -83,6 +83,12 @@ def test_a_coordinator_that_takes_its_log_for_empty__counts_generations_anew() -
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
 
 
+def test_a_read_that_fails__is_tried_again() -> None:
+    history = first_struck(FaultKind.FAILED_READ, "connect")
+    assert [event for event in history if isinstance(event, TaskStarted)]
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+
+
 def test_a_sticky_primary_keeps_its_role_while_it_joins_again() -> None:
     """Without it, a primary resigns before each join: it never starts twice without a stop of its own between."""
     options = SimulationOptions(protocol=SimulatedProtocol.ELECTION, faults=(FaultKind.STICKY_ELECTION,))

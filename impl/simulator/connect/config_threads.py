@@ -8,7 +8,7 @@ from functools import partial
 
 from rebalance_check.impl.connect.config.channel import ConfigChannel, Sending
 from rebalance_check.impl.runtime.faults import NO_FAULTS
-from rebalance_check.impl.simulator.connect.disturbances import Disturbances
+from rebalance_check.impl.simulator.connect.disturbances import READ_AGAIN_MS, Disturbances
 from rebalance_check.impl.simulator.connect.process_threads import ProcessThreads
 
 
@@ -70,6 +70,9 @@ class ConfigThreads:
             return
         self._awaited = None
         if self.channel.closed:
+            return
+        if self._disturbances.read_fails():
+            self._begin_read(READ_AGAIN_MS)
             return
         self.channel.poll(self._disturbances.random.randint(1, 4))
         self.channel.serve_end()

@@ -20,6 +20,10 @@ UNREADABLE_MS: Final = 5_000
 LONGEST_OUTAGE_MS: Final = 60_000
 """How long it cannot be read in an outage, at most: for longer than a worker may stay away."""
 
+READ_AGAIN_MS: Final = 1_000
+"""How long after it began a read that failed is tried again. ``KafkaBasedLog.WorkThread`` does so until one succeeds,
+after a time-out and after each error that may pass, and tells the worker nothing of it."""
+
 COMMON_TOPIC: Final = "common"
 """The topic that the tasks of all connectors use; each connector has one of its own besides."""
 
@@ -55,16 +59,16 @@ class Disturbances:
         return delay_ms
 
     def reading_ms(self) -> int:
-        """How long the reader of a config topic takes for its next records.
-
-        A read that fails is among those that take long: Connect tries it again until it succeeds
-        (``KafkaBasedLog.WorkThread``, for a time-out and all errors that may pass), and no worker learns of it.
-        """
+        """How long the reader of a config topic takes for its next records."""
         if self.loses():
             return UNREADABLE_MS
         if self._strikes(FaultKind.CONFIG_OUTAGE, self.plan.config_outage):
             return self.random.randrange(LONGEST_OUTAGE_MS)
         return self.delay_ms()
+
+    def read_fails(self) -> bool:
+        """Whether a read of a topic fails."""
+        return self._strikes(FaultKind.FAILED_READ, self.plan.failed_read)
 
     def loses(self) -> bool:
         """Whether something fails that fails as often as messages are lost."""

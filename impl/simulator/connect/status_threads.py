@@ -12,6 +12,7 @@ from rebalance_check.impl.connect.status.shared_log import Channel
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
+from rebalance_check.impl.simulator.connect.disturbances import READ_AGAIN_MS
 
 
 class Process(Protocol):
@@ -125,6 +126,9 @@ class StatusThreads:
         self.pump()
 
     def _read(self, partition: int) -> None:
+        if self._read_fails():
+            self._process.after(READ_AGAIN_MS, partial(self._read, partition))
+            return
         self._reading.discard(partition)
         if not self._store.stopped:
             started = self._store.started
@@ -132,6 +136,14 @@ class StatusThreads:
             if self._store.started and not started:
                 self._notify()
             self.pump()
+
+    def _read_fails(self) -> bool:
+        """Whether the reader could read nothing; a store that is stopped reads no more."""
+        chance = self._around.plan.failed_read
+        struck = chance > 0 and not self._store.stopped and self._around.random.random() < chance
+        if struck:
+            self._around.note(FaultKind.FAILED_READ)
+        return struck
 
     def close(self) -> None:
         """The process died at once; the request on the wire may still be appended."""

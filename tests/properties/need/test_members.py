@@ -9,6 +9,7 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     ApplicationBusy,
+    ConfigReadEnded,
     ConnectAssignmentReceived,
     ConnectionBroken,
     CoordinatorFound,
@@ -99,6 +100,9 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "less than it claimed": (JOIN, (*SETTLED[:-1], answered("SyncGroup"), AGAIN)),
     "a rebalance that the user enforced": (JOIN, (*SETTLED, RebalanceEnforced(member="m0"), AGAIN)),
     "it left": (JOIN, (*SETTLED, sent("LeaveGroup"), AGAIN)),
+    "configs that it could not read": (
+        JOIN, (*SETTLED, ConfigReadEnded(member="m0", offset=4, outcome="timeout"), AGAIN)
+    ),
     "it did not poll": (JOIN, (*SETTLED, busy(0), AGAIN)),
     "it was paused": (JOIN, (*SETTLED, MemberPaused(member="m0"), AGAIN)),
     "a herder that asks for it": (JOIN, (*SETTLED, RejoinRequested(member="m0", reason="why"), AGAIN)),
