@@ -142,6 +142,14 @@ class _Refused(_Accepted):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant)
         self._failed: set[tuple[str, str]] = set()
+        self._joined: Recent[int, bool] = Recent(WAITING)
+
+    def on_asked(self, event: HerderAsked) -> None:
+        """One that is open together with another about the same work may see what that one writes."""
+        for number, one in self.open.items():
+            if (one.member, one.work) == (event.member, event.work):
+                self._joined[number] = self._joined[event.request] = True
+        super().on_asked(event)
 
     def on_answered(self, event: HerderAnswered) -> None:
         """Nothing of what a worker refuses because it does not lead stands in the topic."""
@@ -151,7 +159,7 @@ class _Refused(_Accepted):
             return
         if event.answer not in {DONE, CONFLICT}:
             self._failed.add((asked.member, asked.work))
-        is_alone = not any((one.member, one.work) == (asked.member, asked.work) for one in self.open.values())
+        is_alone = not self._joined.pop(event.request, False)
         if event.answer != CONFLICT or not is_alone or (asked.member, asked.work) in self._failed:
             return
         for begin, part in WRITES.get(asked.operation, ()):
