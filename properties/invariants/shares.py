@@ -106,6 +106,8 @@ class _Keeps(_Shares):
         self.handlers = {**self.handlers, AssignmentCompleted: self.on_completed}
         self.bookkeeping = self.bookkeeping | {AssignmentCompleted}
         self._held: Recent[str, AssignmentCompleted] = Recent(WAITING)
+        self._highest = -1
+        self._restarted = False
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """What it claims when it joins again."""
@@ -124,7 +126,9 @@ class _Keeps(_Shares):
 
     def look(self, event: AssignmentComputed) -> None:
         """Each member keeps what it claims with right, or a whole share of it."""
-        if event.protocol not in STICKY:
+        self._restarted = self._restarted or event.generation < self._highest
+        self._highest = max(self._highest, event.generation)
+        if event.protocol not in STICKY or self._restarted:
             return
         given = {member: frozenset(each) for member, each in event.assignments}
         dealt = frozenset[str]().union(*given.values())
@@ -196,7 +200,10 @@ StickyMembersKeepTheirShare: Final = Invariant(
     claim="where all members want the same topics, a sticky assignor leaves each member the partitions that it alone "
     "claims of the last generation, or as many of them as there are for each member",
     source="KIP-54, KIP-429, KIP-792; AbstractStickyAssignor.constrainedAssign",
-    premises=_PREMISES,
+    premises=(
+        *_PREMISES,
+        "a coordinator that lost its log counts generations anew: from then on they do not say which claim is the last",
+    ),
     exempted_by=(MemberStarted, SubscriptionChanged, TopicsDescribed),
     violation=StickyMembersKeepTheirShareViolated,
     fold=_Keeps,
