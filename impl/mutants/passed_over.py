@@ -60,6 +60,11 @@ PASSED_OVER_MUTANTS: Final = [
         _COOPERATIVE,
     ),
     _mutant(
+        "returning-followers-skip",
+        "a static follower that comes back is notified not to assign, and a static leader that does is not",
+        "only_returning_leaders_skip",
+    ),
+    _mutant(
         "group-record-written-twice",
         "the coordinator appends each record of a group twice",
         "only_written_records_are_appended",

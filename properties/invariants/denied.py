@@ -26,6 +26,7 @@ from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 DENIES: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "GROUP_ID_NOT_FOUND"})
 """What only a coordinator answers that knows the group, or knows that there is none."""
+PAUSED: Final = "paused"
 LOAD_FAILED: Final = "load-failed"
 """The change of a node that could not read the log of the groups that it coordinates."""
 
@@ -59,6 +60,7 @@ class _Denied(SimulatedFold):
         self._record: GroupMetadataAppended | None = None
         self._ended: IncarnationEnded | None = None
         self._deposed: set[int] = set()
+        self._was_paused = False
 
     def on_record(self, event: GroupMetadataAppended) -> None:
         """The log has the group."""
@@ -69,9 +71,11 @@ class _Denied(SimulatedFold):
         self._record = None
 
     def on_node(self, event: NodeChanged) -> None:
-        """A coordinator that could not read its log serves without the groups in it."""
+        """A coordinator that could not read its log serves without the groups in it, and one that was paused may have
+        been replaced since: it goes on with what it has, which may be no group."""
         if event.change == LOAD_FAILED:
             self._record = None
+        self._was_paused = self._was_paused or event.change == PAUSED
 
     def on_started(self, event: IncarnationStarted) -> None:
         """A coordinator has read it, or began it anew."""
@@ -89,7 +93,13 @@ class _Denied(SimulatedFold):
     def on_replied(self, event: ReplyEvent) -> None:
         """Who has not read the log says so."""
         is_loading = self._ended is not None and not self._deposed and event.incarnation == UNKNOWN_INCARNATION
-        if self._record is None or self._ended is None or not is_loading or not self.run.is_simulated:
+        if (
+            self._record is None
+            or self._ended is None
+            or not is_loading
+            or self._was_paused
+            or not self.run.is_simulated
+        ):
             return
         self.compared = (self.compared or 0) + 1
         if event.error in DENIES:
@@ -108,7 +118,7 @@ RecordedGroupIsNotDenied: Final = Invariant(
     source="CoordinatorRuntime.CoordinatorState.LOADING; GroupCoordinatorService (COORDINATOR_LOAD_IN_PROGRESS)",
     premises=(
         SIMULATED,
-        "no tail of the log was lost since, the log could be read, and no deposed coordinator may answer",
+        "no tail of the log was lost since, the log could be read, and no node was paused or deposed",
     ),
     exempted_by=(GroupDeleted, IncarnationStarted, LogTailLost, NodeChanged),
     violation=RecordedGroupIsNotDeniedViolated,

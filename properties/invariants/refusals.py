@@ -132,15 +132,13 @@ class _True(IncarnationFold):
 
 def _untrue(event: ReplyEvent, group: Incarnation, rebalancing: GroupStatus) -> str:
     """What contradicts the reason of a refusal; empty where nothing does."""
-    match event.error:
-        case "REBALANCE_IN_PROGRESS" if group.status != rebalancing:
-            return f"the group was {group.status}"
-        case "ILLEGAL_GENERATION" if event.request_generation == event.generation:
-            return f"the generation was {event.generation}, as it said"
-        case "UNKNOWN_MEMBER_ID" if event.member_id in group.members and not event.instance_id:
-            return "it was a member"
-        case _:
-            return ""
+    if event.error == "REBALANCE_IN_PROGRESS" and group.status != rebalancing:
+        return f"the group was {group.status}"
+    if event.error == "ILLEGAL_GENERATION" and event.request_generation == event.generation:
+        return f"the generation was {event.generation}, as it said"
+    if event.error == "UNKNOWN_MEMBER_ID" and event.member_id in group.members and not event.instance_id:
+        return "it was a member"
+    return ""
 
 
 RefusalsAreDocumented: Final = Invariant(

@@ -21,7 +21,8 @@ from rebalance_check.properties.views.recent import WAITING, Recent
 RANGE: Final = "range"
 BALANCED: Final = frozenset({"roundrobin", "sticky"})
 """The assignors that give each member as many partitions as the next, or one more."""
-STICKY: Final = frozenset({"sticky", "cooperative-sticky"})
+EAGER_STICKY: Final = "sticky"
+STICKY: Final = frozenset({EAGER_STICKY, "cooperative-sticky"})
 
 
 class SharesAreOfOneSizeViolated(Violation):
@@ -108,15 +109,23 @@ class _Keeps(_Shares):
         self._held: Recent[str, AssignmentCompleted] = Recent(WAITING)
         self._highest = -1
         self._restarted = False
+        self._protocol = ""
 
     def on_completed(self, event: AssignmentCompleted) -> None:
-        """What it claims when it joins again."""
-        if self.all_record:
+        """What it claims when it joins again; the sticky assignor remembers what it dealt out itself."""
+        if self.all_record and self._protocol == EAGER_STICKY:
             self._held[event.member_id] = event
+
+    def on_computed(self, event: AssignmentComputed) -> None:
+        """After a round with another assignor members claim what that one dealt out, or something older."""
+        super().on_computed(event)
+        self._protocol = event.protocol
+        if event.protocol != EAGER_STICKY:
+            self._held = Recent(WAITING)
 
     def _claims(self, event: AssignmentComputed) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
         """What each member claims, and of which generation."""
-        if event.protocol != "sticky":
+        if event.protocol != EAGER_STICKY:
             return dict(event.owned_partitions), dict(event.owned_generations)
         held = {member: self._held[member] for member, _ in event.assignments if member in self._held}
         return (
@@ -132,7 +141,7 @@ class _Keeps(_Shares):
             return
         given = {member: frozenset(each) for member, each in event.assignments}
         dealt = frozenset[str]().union(*given.values())
-        rightful = _rightful(*self._claims(event))
+        rightful = _rightful(*self._claims(event), event.generation - 1)
         withheld = self.exist - dealt if event.protocol == "cooperative-sticky" else frozenset[str]()
         there = dealt | (withheld & frozenset[str]().union(*rightful.values()))
         share = len(there) // len(given)
@@ -158,10 +167,11 @@ def _topic(partition: str) -> str:
     return partition.rpartition("-")[0]
 
 
-def _rightful(claimed: dict[str, tuple[str, ...]], generations: dict[str, int]) -> dict[str, frozenset[str]]:
-    """What each member claims that claims of the last generation and nobody else claims (KIP-792)."""
+def _rightful(claimed: dict[str, tuple[str, ...]], generations: dict[str, int], last: int) -> dict[str, frozenset[str]]:
+    """What each member claims of the generation before that nobody else claims (KIP-792)."""
     claims = Counter(one for each in claimed.values() for one in each)
-    last = max((generations.get(member, -1) for member, each in claimed.items() if each), default=-1)
+    if any(each and generations.get(member, -1) > last for member, each in claimed.items()):
+        return {}
     return {
         member: frozenset(one for one in each if claims[one] == 1)
         for member, each in claimed.items()
@@ -198,7 +208,7 @@ StickyMembersKeepTheirShare: Final = Invariant(
     name="sticky_members_keep_their_share",
     family="agreement",
     claim="where all members want the same topics, a sticky assignor leaves each member the partitions that it alone "
-    "claims of the last generation, or as many of them as there are for each member",
+    "claims of the generation before, or as many of them as there are for each member",
     source="KIP-54, KIP-429, KIP-792; AbstractStickyAssignor.constrainedAssign",
     premises=(
         *_PREMISES,
@@ -214,6 +224,7 @@ The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
     MemberStarted(member="m0", topics=("t",))
+    AssignmentComputed(member="m0", generation=1, protocol="sticky", assignments=(("a", ("t-0",)), ("b", ("t-1",))))
     AssignmentCompleted(member="m0", generation=1, member_id="a", owned=("t-0",))
     AssignmentCompleted(member="m1", generation=1, member_id="b", owned=("t-1",))
     AssignmentComputed(member="m0", generation=2, protocol="sticky", assignments=(("a", ("t-1",)), ("b", ("t-0",))))

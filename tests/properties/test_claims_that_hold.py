@@ -209,6 +209,9 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          replace(parked("a", 1), rebalance_timeout_ms=9), moved("PreparingRebalance", "Empty"),
          replace(added("b"), time_ms=1), replace(started("a"), time_ms=6)],
     ],
+    "only_returning_leaders_skip": [
+        [moved("Stable", "CompletingRebalance"), replace(joined("a", 1), skip_assignment=True)],
+    ],
     "refusals_are_documented": [[HeartbeatReplied(incarnation=0, generation=1, request=1, error="NOT_COORDINATOR")]],
     "refusals_are_true": [
         [*IN_ONE, HeartbeatReplied(incarnation=0, generation=1, request=2, error="ILLEGAL_GENERATION", member_id="a",

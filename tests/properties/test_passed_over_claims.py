@@ -27,6 +27,7 @@ from rebalance_check.model.vocabulary.events import (
     HerderAsked,
     IncarnationEnded,
     IncarnationStarted,
+    JoinGroupReplied,
     LeaveGroupReplied,
     MemberAdded,
     MemberCrashed,
@@ -107,6 +108,7 @@ def completed(member: str, *owned: str) -> AssignmentCompleted:
     return AssignmentCompleted(member=f"m-{member}", generation=1, member_id=member, owned=owned)
 
 
+DEALT: Final = dealt("sticky", ("t-0", "t-1"))
 RECORD: Final = GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)
 WRITTEN: Final = GroupMetadataWritten(incarnation=0, generation=1, members=("a",))
 ENDED: Final = IncarnationEnded(incarnation=0, generation=1)
@@ -183,7 +185,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "it keeps a share": (
         "sticky_members_keep_their_share",
-        (PUNCTUAL, STARTED, completed("a", "t-0", "t-1"), dealt("sticky", ("t-0",), ("t-1",))),
+        (PUNCTUAL, STARTED, DEALT, completed("a", "t-0", "t-1"), dealt("sticky", ("t-0",), ("t-1",))),
     ),
     "what two claim is nobody's": (
         "sticky_members_keep_their_share",
@@ -245,6 +247,16 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
+    "an eager member": (
+        "sticky_members_keep_their_share",
+        (PUNCTUAL, STARTED, DEALT, completed("a", "t-0", "t-1"), dealt("sticky", ("t-2",), ("t-1", "t-0"))),
+    ),
+    "an assignment is awaited": (
+        "only_returning_leaders_skip",
+        (GENERATION, moved("CompletingRebalance", "PreparingRebalance"),
+         JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1,
+                          assigned_member_id="a", leader="a", skip_assignment=True)),
+    ),
     "a worker with all tasks": (
         "workers_get_shares_of_one_size",
         (PUNCTUAL, round_of("sessioned", (("a", ("c", "c-0", "c-1")), ("b", ("d",))), (("a", ("d-0",)), ("b", ()))),),
@@ -264,6 +276,11 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 }  # fmt: skip
 
 SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
+    "another assignor dealt it out": (
+        "sticky_members_keep_their_share",
+        (PUNCTUAL, STARTED, DEALT, dealt("range", ("t-0", "t-1")), completed("a", "t-0", "t-1"),
+         dealt("sticky", ("t-2",), ("t-1",))),
+    ),
     "work waits": (
         "workers_get_shares_of_one_size", (PUNCTUAL, round_of("sessioned", (("a", ("c", "c-0", "c-1")), ("b",
         ())), ()),)

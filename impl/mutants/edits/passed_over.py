@@ -31,6 +31,13 @@ _OF_THE_COORDINATOR: Final = {
             "group.status is GroupStatus.PREPARING_REBALANCE and",
         ),
     ),
+    "returning-followers-skip": (
+        Edit(
+            f"{_COORDINATOR}.static:answer_without_rebalance",
+            "leads = group.leader == member.member_id",
+            "leads = group.leader != member.member_id",
+        ),
+    ),
     "group-record-written-twice": (
         Edit(
             f"{_COORDINATOR}.writes:append_group",
