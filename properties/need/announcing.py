@@ -88,6 +88,7 @@ class _Writes(Fold):
         self._stores: dict[str, str] = {}
         self._asked: dict[str, dict[tuple[str, str], Event]] = {}
         self._late: dict[str, Counter[str]] = {}
+        self._unseen: dict[str, set[str]] = {}
         self._written: dict[str, dict[str, StatusAttempted]] = {}
         self._read: dict[str, dict[str, StatusRead]] = {}
 
@@ -97,7 +98,7 @@ class _Writes(Fold):
 
     def on_gone(self, event: MemberEvent) -> None:
         """What a process knew ends with it."""
-        for known in (self._asked, self._late, self._written):
+        for known in (self._asked, self._late, self._unseen, self._written):
             known.pop(event.member, None)
         worker = self._workers.pop(event.member, None)
         if worker is not None:
@@ -138,7 +139,7 @@ class _Writes(Fold):
 
     def on_started(self, event: Started) -> None:
         """From here on its end is recorded."""
-        self._asked.get(event.member, {}).pop((name_of(event), UNASSIGNED), None)
+        self._unseen.get(event.member, set()).discard(name_of(event))
 
     def on_read(self, event: StatusRead) -> None:
         """The store holds a status of it from here on, or none."""
@@ -166,7 +167,7 @@ class _Writes(Fold):
         """With exactly-once support a start is recorded only after the fencing that precedes it."""
         worker = self._workers.get(event.member)
         if worker is not None and worker.exactly_once:
-            self._ask(event, work, UNASSIGNED)
+            self._unseen.setdefault(event.member, set()).add(work)
 
     def _has_cause(self, name: str, work: str, event: StatusAttempted) -> bool:
         """Whether something asks for this; that is used up, unless it is what the store holds."""
@@ -174,7 +175,16 @@ class _Writes(Fold):
             return event.key in self._read.get(event.worker, {})
         if self._asked.get(name, {}).pop((work, str(event.status)), None) is not None:
             return True
+        if event.status == UNASSIGNED:
+            return self._ends_unseen(name, work)
         return event.status == RUNNING and self._starts_late(name, work)
+
+    def _ends_unseen(self, name: str, work: str) -> bool:
+        """Whether it may have ended before its start is recorded, once."""
+        may_end = work in self._unseen.get(name, ())
+        if may_end:
+            self._unseen[name].discard(work)
+        return may_end
 
     def _starts_late(self, name: str, work: str) -> bool:
         """Whether one of the runs that were cancelled may say now that it has started."""

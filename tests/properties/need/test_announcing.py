@@ -75,6 +75,9 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
     "a restart stops it": (*RUNS, RESTART, writes("RESTARTING")),
     "a restart cannot stop it in time": (*RUNS, RESTART, writes("FAILED")),
     "a task ends before it is fenced": (RUN, worker(exactly_once=True), ACCEPTED, writes("UNASSIGNED")),
+    "a restarted task ends, and once more before it is fenced": (
+        RUN, worker(exactly_once=True), RESTART, STOPPED, writes("UNASSIGNED"), writes("RESTARTING"), writes("UNASSIGNED")
+    ),
     "it removes what it has read": (*RUNS, reads("RUNNING"), writes("DESTROYED"), writes("DESTROYED")),
     "it removes what is no tombstone": (*RUNS, reads("DESTROYED", literal=True), writes("DESTROYED")),
 }  # fmt: skip
@@ -86,6 +89,9 @@ VIOLATED: Final[dict[str, tuple[Event, ...]]] = {
     "another state": (*RUNS, becomes("PAUSED"), writes("RUNNING")),
     "an end that no end caused": (*RUNS, STARTED, ACCEPTED, writes("UNASSIGNED")),
     "a task ends after it was fenced": (RUN, worker(exactly_once=True), ACCEPTED, STARTED, writes("UNASSIGNED")),
+    "a restarted task ends twice before it is fenced": (
+        RUN, worker(exactly_once=True), RESTART, writes("UNASSIGNED"), writes("UNASSIGNED")
+    ),
     "a restart that was not planned": (*RUNS, STARTED, STOPPED, writes("RESTARTING")),
     "a restart announced twice": (*RUNS, RESTART, writes("RESTARTING"), writes("RESTARTING")),
     "a state of the process before": (
