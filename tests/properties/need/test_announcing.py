@@ -76,7 +76,8 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
     "a restart cannot stop it in time": (*RUNS, RESTART, writes("FAILED")),
     "a task ends before it is fenced": (RUN, worker(exactly_once=True), ACCEPTED, writes("UNASSIGNED")),
     "a restarted task ends, and once more before it is fenced": (
-        RUN, worker(exactly_once=True), RESTART, STOPPED, writes("UNASSIGNED"), writes("RESTARTING"), writes("UNASSIGNED")
+        RUN, worker(exactly_once=True), RESTART, STOPPED, writes("UNASSIGNED"), writes("RESTARTING"),
+        writes("UNASSIGNED"),
     ),
     "it removes what it has read": (*RUNS, reads("RUNNING"), writes("DESTROYED"), writes("DESTROYED")),
     "it removes what is no tombstone": (*RUNS, reads("DESTROYED", literal=True), writes("DESTROYED")),
