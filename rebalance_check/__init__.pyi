@@ -163,6 +163,7 @@ from rebalance_check.properties.invariants.client_state import (
 )
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.invariants.delivering import FormerMemberReadsNothing
+from rebalance_check.properties.invariants.denied import RecordedGroupIsNotDenied
 from rebalance_check.properties.invariants.expectations import (
     FencedStaysFenced,
     GenerationsHaveMembers,
@@ -184,6 +185,7 @@ from rebalance_check.properties.invariants.identity import (
     MemberIdIsKept,
     MembershipEndsForAReason,
 )
+from rebalance_check.properties.invariants.join_phases import LastJoinEndsTheJoinPhase, NewMembersProlongTheInitialDelay
 from rebalance_check.properties.invariants.joining import (
     GenerationHasOnlyJoined,
     GroupSize,
@@ -192,6 +194,7 @@ from rebalance_check.properties.invariants.joining import (
     ParkedRequestsFitTheStatus,
     SelectedProtocolIsListedByAll,
 )
+from rebalance_check.properties.invariants.kept_claims import ClaimsAreOfAJoinedGeneration, RevokedIsNotCommitted
 from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.lost_ids import LostMemberIdIsNotUsed
@@ -222,6 +225,7 @@ from rebalance_check.properties.invariants.persistence import (
     PersistedBeforeTheyArePropagated,
     StableIsPersisted,
 )
+from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
 from rebalance_check.properties.invariants.replacing import ReplacedMemberIsAnswered
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
@@ -241,6 +245,9 @@ from rebalance_check.properties.invariants.rest_members import (
 )
 from rebalance_check.properties.invariants.rest_memory import EachMemberIsTimed, FormerMembersAreForgotten
 from rebalance_check.properties.invariants.rest_progress import OwnedPartitionsAreRead, WhatIsReadIsCommitted
+from rebalance_check.properties.invariants.rest_topics import OffsetsOfItsTopicsAreHeld
+from rebalance_check.properties.invariants.shares import SharesAreOfOneSize, StickyMembersKeepTheirShare
+from rebalance_check.properties.invariants.skipping import OnlyReturningLeadersSkip
 from rebalance_check.properties.invariants.timing import (
     JoinPhaseEndsInTime,
     LaggardsAreRemovedInTime,
@@ -248,6 +255,8 @@ from rebalance_check.properties.invariants.timing import (
     PendingIdsVanishInTime,
     SilentMembersAreRemovedInTime,
 )
+from rebalance_check.properties.invariants.waiting_writes import OnlyOpenRequestsWait, WritesAreAnswered
+from rebalance_check.properties.invariants.written import OnlyWrittenRecordsAreAppended
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
@@ -292,6 +301,7 @@ __all__ = [
     "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
+    "ClaimsAreOfAJoinedGeneration",
     "CommitIsFenced",
     "CommitsWhenStable",
     "CommittedOffsetIsFetched",
@@ -374,6 +384,7 @@ __all__ = [
     "Kind",
     "KnowsThePartitionsItWants",
     "LaggardsAreRemovedInTime",
+    "LastJoinEndsTheJoinPhase",
     "LeaderIsMember",
     "LeaveGroupReplied",
     "LeaveIsLast",
@@ -409,6 +420,7 @@ __all__ = [
     "MergedHistory",
     "MetadataReceived",
     "NeedClaims",
+    "NewMembersProlongTheInitialDelay",
     "NoDoubleOwnership",
     "NoServerError",
     "NobodyIsRemovedEarly",
@@ -418,6 +430,7 @@ __all__ = [
     "Numbering",
     "OffsetCommitReplied",
     "OffsetCommitted",
+    "OffsetsOfItsTopicsAreHeld",
     "OneAssignmentPerGeneration",
     "OneChainInFlight",
     "OneLeader",
@@ -426,6 +439,9 @@ __all__ = [
     "OneResponsePerRequest",
     "OnlyEmptyGroupsAreDeleted",
     "OnlyLaggardsTimeOut",
+    "OnlyOpenRequestsWait",
+    "OnlyReturningLeadersSkip",
+    "OnlyWrittenRecordsAreAppended",
     "Outcome",
     "OwnedEqualsAssigned",
     "OwnedIsWhatTheCoordinatorHolds",
@@ -448,8 +464,11 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalancePhaseEnds",
+    "RecordedGroupIsNotDenied",
     "Recorder",
     "RecordsDelivered",
+    "RefusalsAreDocumented",
+    "RefusalsAreTrue",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
     "ReplacedMemberIsAnswered",
@@ -467,12 +486,14 @@ __all__ = [
     "RestartRequested",
     "RestingStateRead",
     "RevokedBeforeReassigned",
+    "RevokedIsNotCommitted",
     "RunEnded",
     "RunSettled",
     "RunStarted",
     "SafeStatusWrites",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
+    "SharesAreOfOneSize",
     "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
     "StaleGenerationIsRefused",
@@ -492,6 +513,7 @@ __all__ = [
     "StatusSuppressed",
     "StatusesListed",
     "StepStarted",
+    "StickyMembersKeepTheirShare",
     "SubscriptionChanged",
     "SyncGroupIsAnswered",
     "SyncGroupReplied",
@@ -520,6 +542,7 @@ __all__ = [
     "WorkStateChanged",
     "WorkerClaimed",
     "WorkerConfigured",
+    "WritesAreAnswered",
     "ZombieFencingEnded",
     "__version__",
     "decode",

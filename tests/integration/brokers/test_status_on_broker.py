@@ -14,6 +14,9 @@ from rebalance_check.properties.verdict import Outcome
 
 pytestmark = pytest.mark.broker
 
+NOT_ALWAYS_TESTED = {"safe_status_writes.flush_waits", "safe_status_writes.sent_records_are_understood"}
+"""No store is flushed here, and whether one leaves a record out is a race."""
+
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_stores_that_write_at_once_keep_the_invariants(real: Broker, tmp_path: Path, seed: int) -> None:
@@ -23,7 +26,8 @@ def test_stores_that_write_at_once_keep_the_invariants(real: Broker, tmp_path: P
     verdicts = judge(history).verdicts
     safe = {i.name: v for i, v in verdicts.items() if i.family == "safe_status_writes"}
     others = {name: verdict.outcome for name, verdict in safe.items() if verdict.outcome is not Outcome.HELD}
-    assert others == {"safe_status_writes.flush_waits": Outcome.UNTESTED}, "no store is flushed here"
+    assert others.keys() <= NOT_ALWAYS_TESTED
+    assert set(others.values()) == {Outcome.UNTESTED}
     assert len(safe) > 3
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
     assert {event.worker for event in history if isinstance(event, StatusRead)} == {"w0", "w1", "w2"}
