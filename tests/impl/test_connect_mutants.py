@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rebalance_check.impl.mutants.connect import CONNECT_MUTANTS
+from rebalance_check.impl.mutants.registry import MUTANTS
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
 
 
 def test_every_claim_about_workers_is_named_by_a_mutant() -> None:
-    named = {mutant.caught_by for mutant in CONNECT_MUTANTS}
+    named = {mutant.caught_by for mutant in MUTANTS.values()}
     assert {invariant.name for invariant in ConnectWorkers} - named == set()
