@@ -96,6 +96,26 @@ PASSED_OVER_MUTANTS: Final = [
         _COOPERATIVE,
     ),
     _mutant(
+        "failed-look-up-is-repeated-at-once",
+        "a member that found no coordinator asks again without a pause",
+        "look_ups_keep_the_backoff",
+    ),
+    _mutant(
+        "moved-coordinator-is-kept",
+        "a member whose heartbeat is answered NOT_COORDINATOR goes on with the node",
+        "moved_coordinator_is_given_up",
+    ),
+    _mutant(
+        "pauses-are-the-longest",
+        "the first pause between retries is as long as the longest may be",
+        "heartbeats_keep_the_interval",
+    ),
+    _mutant(
+        "last-commit-is-not-waited-for",
+        "a consumer that closes leaves before its last commit is answered",
+        "last_commit_is_waited_for",
+    ),
+    _mutant(
         "dealt-work-is-not-counted",
         "a leading worker does not count what it deals out in a round, and deals on to the same worker",
         "workers_get_shares_of_one_size",

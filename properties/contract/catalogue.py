@@ -7,11 +7,13 @@ from typing import Final
 from rebalance_check.properties.contract import (
     applying,
     callbacks,
+    closing,
     committing,
     heartbeats,
     leaving,
     polling,
     preparing,
+    seeking,
     sending,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -25,5 +27,7 @@ ContractClaims: Final[tuple[Invariant, ...]] = (
     *sending.CLAIMS,
     *heartbeats.CLAIMS,
     *polling.CLAIMS,
+    *seeking.CLAIMS,
+    *closing.CLAIMS,
 )
 """In the order in which reports name them."""

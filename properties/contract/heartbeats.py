@@ -39,6 +39,9 @@ PROVES_ALIVE: Final = frozenset(
 """The answers to a heartbeat that show that the coordinator is there; the last three are about an earlier generation,
 or end the membership."""
 
+SUCCEEDS: Final = frozenset({"NONE", "REBALANCE_IN_PROGRESS"})
+"""The answers to a heartbeat after which the next back-off is a first one."""
+
 
 class HeartbeatsKeepTheIntervalViolated(Violation):
     """A member of a group sent a heartbeat sooner or later than heartbeat.interval.ms after the one before."""
@@ -112,6 +115,12 @@ class DueFold(Fold):
         """It did not happen in time, as ``event`` shows."""
 
 
+def longest_pause_ms(started: MemberStarted, failed: int) -> int:
+    """How long the back-off after so many failures in a row takes at most, in ms (``ExponentialBackoff``)."""
+    term_ms = started.retry_backoff_ms << min(failed - 1, 30)
+    return min(int(term_ms * (1 + JITTER)), started.retry_backoff_max_ms)
+
+
 class _Interval(DueFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -121,11 +130,13 @@ class _Interval(DueFold):
         }
         super().__init__(invariant, handlers)
         self._before: dict[str, tuple[Event, int]] = {}
+        self._failures: dict[str, int] = {}
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process begins anew."""
         super().on_process(event)
         self._before.pop(event.member, None)
+        self._failures.pop(event.member, None)
 
     def on_joined(self, event: MemberJoined) -> None:
         """The interval begins."""
@@ -148,9 +159,13 @@ class _Interval(DueFold):
     def on_answered(self, event: RequestAnswered) -> None:
         """A heartbeat that fails is followed by the next after a back-off."""
         self.look(event.member, event)
+        if event.api != Api.HEARTBEAT:
+            return
+        failed = 0 if event.error in SUCCEEDS else self._failures.get(event.member, 0) + 1
+        self._failures[event.member] = failed
         pace = self.paces.of.get(event.member)
-        if event.api == Api.HEARTBEAT and event.error not in PROVES_ALIVE and pace is not None:
-            self.wait(event, pace.started.retry_backoff_max_ms)
+        if event.error not in PROVES_ALIVE and pace is not None:
+            self.wait(event, longest_pause_ms(pace.started, failed))
             least_ms = int(pace.started.retry_backoff_ms * (1 - JITTER))
             self._before[event.member] = (event, event.time_ms + least_ms)
 

@@ -298,6 +298,21 @@ def test_an_orderly_end_stops_connectors_then_tasks_then_the_stores_then_leaves(
     assert (bench.config_log.closed, bench.herder.halted) == (True, True)
 
 
+def test_a_revocation_that_a_poll_began_is_over_before_the_worker_leaves() -> None:
+    bench = HerderBench({"c": 1})
+    bench.behaviours[TaskKey("c", 0)] = Behaviour(stop_ms=2_000)
+    bench.round("c c-0")
+    bench.rounds.waits = (work("c", "c-0", leader="other", offset=bench.configs.snapshot().offset), 2)
+    bench.go()
+    bench.took()
+    bench.herder.request_stop()
+    bench.go(1_999)
+    assert "close" not in bench.took(), "its task is still on its way out"
+    bench.go(1)
+    assert first_of_each(bench.took(), "TaskStopped", "close") == ["TaskStopped", "close"]
+    assert bench.herder.halted
+
+
 def test_at_the_end_all_tasks_stop_at_once_each_within_its_time() -> None:
     bench = HerderBench({"c": 9})
     for number in range(9):

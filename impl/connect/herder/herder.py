@@ -84,14 +84,17 @@ class Herder(Serving):
     # ------------------------------------------------------------------------------------------------ the thread
 
     def _run(self) -> Steps[None]:
-        """``DistributedHerder.run``: the stores read to the end before the worker joins."""
+        """``DistributedHerder.run``: the stores read to the end before the worker joins.
+
+        A revocation that goes on is over before the worker stops, as the thread of Java's is in it.
+        """
         store = self.statuses.store
         yield Wait(lambda: store.started)
         error = yield from self._await(self.configs.start())
         if error is not None:
             raise error
         self.config_state = self.configs.snapshot()
-        while not self._stop_requested:
+        while not self._stop_requested or self._stop_job is not None:
             yield from self._tick()
         yield from self._halt()
 

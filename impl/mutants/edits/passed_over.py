@@ -62,6 +62,34 @@ _OF_THE_COORDINATOR: Final = {
 }  # fmt: skip
 
 _OF_MEMBERS: Final = {
+    "failed-look-up-is-repeated-at-once": (
+        Edit(
+            f"{_CLIENT}.lookup:CoordinatorLookup.answered",
+            "self.due_ms = now_ms + self._backoff.next_ms()",
+            "self.due_ms = now_ms",
+        ),
+    ),
+    "moved-coordinator-is-kept": (
+        Edit(
+            f"{_CLIENT}.heartbeating:Heartbeating._heartbeat_answered",
+            "{Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR}",
+            "{Error.COORDINATOR_NOT_AVAILABLE}",
+        ),
+    ),
+    "pauses-are-the-longest": (
+        Edit(
+            f"{_CLIENT}.backoff:ExponentialBackoff.next_ms",
+            "return min(int(term * factor), self._most_ms)",
+            "return max(int(term * factor), self._most_ms)",
+        ),
+    ),
+    "last-commit-is-not-waited-for": (
+        Edit(
+            f"{_CLIENT}.consumer:ConsumerCoordinator.on_close",
+            "return self._final_commit.outcome is not CommitOutcome.PENDING",
+            "return True",
+        ),
+    ),
     "unnamed-member-leaves": (
         Edit(
             f"{_CLIENT}.heartbeating:Heartbeating._leave",

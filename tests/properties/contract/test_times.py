@@ -97,6 +97,10 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "sooner after a failure": (
         INTERVAL, (*MEMBER, BEAT, answered("Heartbeat", None, 3_500), sent("Heartbeat", 3_600))
     ),
+    "later after the second failure": (
+        INTERVAL, (*MEMBER, BEAT, answered("Heartbeat", None, 3_500), sent("Heartbeat", 3_600),
+                   answered("Heartbeat", None, 3_700), sent("Heartbeat", 3_930))
+    ),
     "late after a pause": (INTERVAL, (*MEMBER, paused(1), resumed(9_000), sent("Heartbeat", 9_001))),
     "late without a coordinator": (INTERVAL, (*MEMBER, lost(1), found(9_000), sent("Heartbeat", 9_001))),
     "none while it joins": (INTERVAL, (*MEMBER, sent("JoinGroup", 2_000), sent("OffsetCommit", 9_000))),
@@ -134,6 +138,9 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         INTERVAL, (*MEMBER, BEAT, answered("Heartbeat", None, 3_500), sent("Heartbeat", 3_550))
     ),
     "later": (INTERVAL, (*MEMBER, BEAT, sent("Heartbeat", 6_100))),
+    "later than the first back-off": (
+        INTERVAL, (*MEMBER, BEAT, answered("Heartbeat", None, 3_500), sent("Heartbeat", 3_630))
+    ),
     "later than the longest back-off": (
         INTERVAL, (*MEMBER, BEAT, answered("Heartbeat", None, 3_500), sent("Heartbeat", 4_600))
     ),

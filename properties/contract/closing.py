@@ -1,0 +1,104 @@
+"""What a consumer that closes waits for before it leaves: the answer to its last commit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    ON_LEAVE_PREPARE,
+    CallbackStarted,
+    Event,
+    MemberClosing,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberStarted,
+    RequestAnswered,
+    RequestSent,
+    RunStarted,
+)
+from rebalance_check.properties.contract.standing import FAMILY
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+
+
+class LastCommitIsWaitedForViolated(Violation):
+    """A consumer that closed prepared to leave, and its last commit was not answered."""
+
+
+class _LastCommits(SimulatedFold):
+    """Per member that closes: its commits that are not answered, by the numbers of their requests."""
+
+    bookkeeping = frozenset(
+        {RunStarted, MemberClosing, MemberCrashed, MemberLeft, MemberStarted, RequestAnswered, RequestSent}
+    )
+    needs = ((MemberClosing,), (RequestSent,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        ends: dict[type[Event], Handler] = dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_process)
+        handlers: dict[type[Event], Handler] = {
+            MemberClosing: self.on_closing,
+            RequestSent: self.on_sent,
+            RequestAnswered: self.on_answered,
+            CallbackStarted: self.on_called,
+        }
+        super().__init__(invariant, {**ends, **handlers})
+        self.compared = 0
+        self._open: dict[str, dict[int, RequestSent]] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process does not close yet."""
+        self._open.pop(event.member, None)
+
+    def on_closing(self, event: MemberClosing) -> None:
+        """What it commits from here on is its last."""
+        if self.run.is_simulated:
+            self._open[event.member] = {}
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A last commit."""
+        commits = self._open.get(event.member)
+        if event.api == Api.OFFSET_COMMIT and commits is not None:
+            self.compared = (self.compared or 0) + 1
+            commits[event.request] = event
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """It was answered, or given up."""
+        self._open.get(event.member, {}).pop(event.request, None)
+
+    def on_called(self, event: CallbackStarted) -> None:
+        """It leaves; what the application commits from here on, it does not wait for."""
+        if event.callback != ON_LEAVE_PREPARE:
+            return
+        for sent in self._open.pop(event.member, {}).values():
+            self.contradiction(
+                f"{event.member} leaves before its last commit is answered",
+                (f"{event.member} closes, and sent OffsetCommit at {STEP};", sent),
+                (f"it was not answered, and at {STEP} the member prepares to leave: contradiction.", event),
+            )
+
+
+LastCommitIsWaitedFor: Final = Invariant(
+    name="last_commit_is_waited_for",
+    family=FAMILY,
+    claim="a consumer that closes prepares to leave when the commit that it sent for that was answered or given up",
+    source="ConsumerCoordinator.close, maybeAutoCommitOffsetsSync; Consumer.close(timeout)",
+    premises=(SIMULATED,),
+    exempted_by=(MemberCrashed, MemberLeft, MemberStarted, RequestAnswered),
+    violation=LastCommitIsWaitedForViolated,
+    fold=_LastCommits,
+)
+"""A consumer that closes waits for the answer to its last commit.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    MemberClosing(member="m0")
+    RequestSent(member="m0", api="OffsetCommit", request=0, generation=1)
+    CallbackStarted(member="m0", generation=1, callback="onLeavePrepare")
+"""
+
+CLAIMS: Final = (LastCommitIsWaitedFor,)
+"""In the order in which reports name them."""
