@@ -6,67 +6,17 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from rebalance_check.impl.mutants.edit import Edit
-
-Why: TypeAlias = Literal["equivalent", "out of reach"]
-
-
-@dataclass(frozen=True, slots=True)
-class HarmlessEdit:
-    """An edit that no claim should or can catch.
-
-    *Equivalent*: what it does is as right as what stood there. *Out of reach*: it is wrong where no seed of ours gets.
-    ``reason`` is one sentence.
-    """
-
-    edit: Edit
-    why: Why
-    reason: str
-
+from rebalance_check.impl.mutants.harmless_edit import HarmlessEdit
+from rebalance_check.impl.mutants.unseen_edits import UNSEEN_EDITS
 
 _CLIENT: Final = "rebalance_check.impl.client"
 _CONNECT: Final = "rebalance_check.impl.connect"
-_RECORD: Final = (
-    "the event alone is missing or says less: what the group does is the same, and who records it is the observer."
-)
-_HINT: Final = (
-    "when to poll next is a hint to what runs the member, which polls it anyway: a step comes later, and the same."
-)
 
 HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
-    HarmlessEdit(Edit(f"{_CLIENT}.coordinator:Coordinator.next_poll", "return 0", "pass"), "equivalent", _HINT),
-    HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
-            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE "
-            "and not self.closed:",
-            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.PREPARING_REBALANCE "
-            "and not self.closed:",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if self._awaits_answer() else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.herder.herder:Herder.next_poll",
-            "due.append(self.coordinator.next_poll() if self._stop_job is None else self._next_revocation_ms())",
-            "due.append(self.coordinator.next_poll() if self._stop_job is not None else self._next_revocation_ms())",
-        ),
-        "equivalent",
-        _HINT,
-    ),
+    *UNSEEN_EDITS,
     HarmlessEdit(
         Edit(
             f"{_CONNECT}.herder.connector_instance:ConnectorInstance._started",
@@ -95,24 +45,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         Edit("rebalance_check.impl.protocol.digest:metadata_digest", "digest = 0", "digest = (-1)"),
         "equivalent",
         "a digest that begins with another number tells metadata apart as well.",
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if self._awaits_answer() or (not self._unread) else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if not (self._awaits_answer() and not self._unread) else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
     ),
     HarmlessEdit(
         Edit(
@@ -165,15 +97,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "a status without its plug-in's version is read as well; only a comparison with Kafka's bytes tells.",
     ),
     HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.coordinator:Coordinator.next_poll",
-            "waiting = self._join is not None and not self._needs_join_prepare",
-            "waiting = self._join is None and not self._needs_join_prepare",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
         Edit(f"{_CONNECT}.config.store:ConfigStore.expire", 'self._read_ended("timeout")', "pass"),
         "equivalent",
         "the event alone is missing that says that a read ended; the read ends as before.",
@@ -199,31 +122,12 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_ended",
-            "recorder.emit(\n            events.IncarnationEnded(incarnation=group.incarnation, "
-            "generation=group.generation, deposed=deposed)\n        )",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.connect.status.writing:StatusWriting.admit",
             "self._attempts += 1",
             "self._attempts += 2",
         ),
         "equivalent",
         "attempts are numbered with gaps, and their order is all that counts.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.config.store:ConfigStore.snapshot",
-            "if self._recorder.listens:",
-            "if not (self._recorder.listens):",
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit(
@@ -244,38 +148,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "out of reach",
         "a retry waits twice as long, and no longer than the longest pause; only a comparison with "
         "Kafka's times tells.",
-    ),
-    HarmlessEdit(
-        Edit("rebalance_check.impl.connect.herder.instance:Instance.forget", "self._events.stopped(self.key)", "pass"),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._has_coordinator_or_gave_up",
-            "self._note_the_wait(self._unknown_since_ms)",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.worker.membership:WorkerMembership.owner_url",
-            "self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.emit:EventEmitter.generation_started",
-            'protocol=group.protocol_name or "",',
-            'protocol="",',
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit(
@@ -322,38 +194,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.rested",
-            "return None if group is None else rested(self._shard, group)",
-            "return None if group is not None else rested(self._shard, group)",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._emit_generated",
-            "self.recorder.emit(\n        TaskConfigsGenerated(\n            member=self.member,\n          "
-            "  generation=self.generation,\n            member_id=at.member_id,\n            "
-            "connector=connector,\n            connector_config=config_text(config),\n            "
-            'tasks=tuple((f"{connector}-{number}", config_text(one)) for number, one in '
-            "enumerate(configs)),\n            published=published,\n            "
-            "config_offset=self.config_state.offset,\n        )\n    )",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.lookup:CoordinatorLookup.next_ms",
-            "return self.due_ms if self.in_flight is None else None",
-            "return self.due_ms if self.in_flight is not None else None",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.client.core:CoordinatorCore._enqueue",
             "self._next_correlation_id += 1",
             "self._next_correlation_id += 2",
@@ -362,37 +202,9 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "requests are numbered with gaps, and no two have one number.",
     ),
     HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._note_the_wait",
-            "self._report.coordinator_awaited()",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
         Edit("rebalance_check.impl.coordinator.timers:Timers.arm", "self._order += 1", "pass"),
         "equivalent",
         "timers that are due at one millisecond fire in another order, which Kafka's timer leaves open.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.herder.updating:Updating._apply_target_state",
-            "self.recorder.emit(TargetStateChanged(member=self.member, connector=connector, state=state.value))",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.status.queries:StatusQueries._listed",
-            "self._recorder.emit(StatusesListed(worker=self.worker, kind=kind, connector=connector, "
-            "names=tuple(names)))",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit("rebalance_check.impl.connect.herder.restarting:Restarting._restart", "return", "pass"),
@@ -405,28 +217,9 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
     ),
     HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.coordinator:Coordinator.next_poll",
-            "return self._lookup.next_ms if self._lookup.next_ms is None else max(self._retry_ms, "
-            "self._lookup.next_ms)",
-            "pass",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
         Edit("rebalance_check.impl.connect.herder.task_instance:TaskInstance._started", "self._use_topics()", "pass"),
         "equivalent",
         "the simulated plug-in handles its first records a second later.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.status.queries:StatusQueries.connectors",
-            'self._listed("connectors", "", names)',
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit(
@@ -441,21 +234,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         Edit("rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.fail", "self._fail()", "pass"),
         "equivalent",
         "the simulated plug-in of a connector does not fail when it should, and one that runs on is right.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.leading:Leading._emit_assignment",
-            "self.recorder.emit(\n        AssignmentComputed(\n            member=self.member,\n            "
-            "generation=generation.generation_id,\n            member_id=generation.member_id,\n            "
-            "protocol=protocol,\n            owned_partitions=tuple((member, _sorted_names(one.owned)) for "
-            "member, one in subscriptions.items()),\n            owned_generations=tuple(\n                "
-            "(member, NO_GENERATION if one.generation is None else one.generation)\n                for "
-            "member, one in subscriptions.items()\n            ),\n            assignments=tuple((member, "
-            "_sorted_names(given)) for member, given in assigned.items()),\n        )\n    )",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit(
@@ -474,6 +252,15 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         ),
         "out of reach",
         "partitions are dealt from the second member on: shares are as even, and only Kafka's assignor tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.joining:Joining._join_answered",
+            "self._fail_join(Retry.AFTER_BACKOFF)",
+            "self._fail_join(Retry.AT_ONCE)",
+        ),
+        "equivalent",
+        "an answer that is lost loses the coordinator, too, whose look-up waits for the same back-off.",
     ),
 )
 

@@ -122,6 +122,18 @@ PASSED_OVER_MUTANTS: Final = [
         _CONNECT,
     ),
     _mutant(
+        "asked-herder-sleeps-on",
+        "a request to a worker does not wake its herder, which serves it when another timer does",
+        "idle_herder_acts_at_once",
+        _CONNECT,
+    ),
+    _mutant(
+        "read-configs-wake-no-herder",
+        "what a worker reads of the configs does not wake its herder",
+        "idle_herder_acts_at_once",
+        _CONNECT,
+    ),
+    _mutant(
         "halted-worker-leaves-its-tasks",
         "a worker that is stopped stops its connectors, and leaves its tasks running",
         "worker_leaves_when_its_work_has_stopped",

@@ -29,6 +29,7 @@ from rebalance_check.properties.connect import (
     topic_resets,
     topics,
     waiting,
+    waking,
 )
 from rebalance_check.properties.kinds import Invariant
 
@@ -54,6 +55,7 @@ ConnectWorkers: Final[tuple[Invariant, ...]] = (
     *starting.CLAIMS,
     *duties.CLAIMS,
     *asking.CLAIMS,
+    *waking.CLAIMS,
     *asked_writes.CLAIMS,
     *fencing.CLAIMS,
     *signing.CLAIMS,

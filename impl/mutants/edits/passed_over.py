@@ -128,6 +128,10 @@ _OF_MEMBERS: Final = {
 }
 
 _OF_WORKERS: Final = {
+    "asked-herder-sleeps-on": (Edit(f"{_CONNECT}.herder.requests:Requests.add_request", "self.wake()", "pass"),),
+    "read-configs-wake-no-herder": (
+        Edit(f"{_CONNECT}.herder.updating:Updating.on_config_change", "self.wake()", "pass"),
+    ),
     "dealt-work-is-not-counted": (Edit(f"{_CONNECT}.assignors.balance:_place_kind", "load[worker] += 1", "pass"),),
     "halted-worker-leaves-its-tasks": (
         Edit(

@@ -1,0 +1,233 @@
+"""Edits that change only what an observer sees, or when a member is polled."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.edit import Edit
+from rebalance_check.impl.mutants.harmless_edit import HarmlessEdit
+
+_CLIENT: Final = "rebalance_check.impl.client"
+_CONNECT: Final = "rebalance_check.impl.connect"
+_RECORD: Final = (
+    "the event alone is missing or says less: what the group does is the same, and who records it is the observer."
+)
+_HINT: Final = (
+    "when to poll next is a hint to what runs the member, which polls it anyway: a step comes later, and the same."
+)
+
+UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
+    HarmlessEdit(Edit(f"{_CLIENT}.coordinator:Coordinator.next_poll", "return 0", "pass"), "equivalent", _HINT),
+    HarmlessEdit(
+        Edit(
+            f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
+            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE "
+            "and not self.closed:",
+            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.PREPARING_REBALANCE "
+            "and not self.closed:",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
+            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
+            "due = None if self._awaits_answer() else super().next_poll()",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.herder:Herder.next_poll",
+            "due.append(self.coordinator.next_poll() if self._stop_job is None else self._next_revocation_ms())",
+            "due.append(self.coordinator.next_poll() if self._stop_job is not None else self._next_revocation_ms())",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
+            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
+            "due = None if self._awaits_answer() or (not self._unread) else super().next_poll()",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
+            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
+            "due = None if not (self._awaits_answer() and not self._unread) else super().next_poll()",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CLIENT}.coordinator:Coordinator.next_poll",
+            "waiting = self._join is not None and not self._needs_join_prepare",
+            "waiting = self._join is None and not self._needs_join_prepare",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_ended",
+            "recorder.emit(\n            events.IncarnationEnded(incarnation=group.incarnation, "
+            "generation=group.generation, deposed=deposed)\n        )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.store:ConfigStore.snapshot",
+            "if self._recorder.listens:",
+            "if not (self._recorder.listens):",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.connect.herder.instance:Instance.forget", "self._events.stopped(self.key)", "pass"),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._has_coordinator_or_gave_up",
+            "self._note_the_wait(self._unknown_since_ms)",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.membership:WorkerMembership.owner_url",
+            "self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.emit:EventEmitter.generation_started",
+            'protocol=group.protocol_name or "",',
+            'protocol="",',
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.rested",
+            "return None if group is None else rested(self._shard, group)",
+            "return None if group is not None else rested(self._shard, group)",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._emit_generated",
+            "self.recorder.emit(\n        TaskConfigsGenerated(\n            member=self.member,\n          "
+            "  generation=self.generation,\n            member_id=at.member_id,\n            "
+            "connector=connector,\n            connector_config=config_text(config),\n            "
+            'tasks=tuple((f"{connector}-{number}", config_text(one)) for number, one in '
+            "enumerate(configs)),\n            published=published,\n            "
+            "config_offset=self.config_state.offset,\n        )\n    )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.lookup:CoordinatorLookup.next_ms",
+            "return self.due_ms if self.in_flight is None else None",
+            "return self.due_ms if self.in_flight is not None else None",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._note_the_wait",
+            "self._report.coordinator_awaited()",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.updating:Updating._apply_target_state",
+            "self.recorder.emit(TargetStateChanged(member=self.member, connector=connector, state=state.value))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.queries:StatusQueries._listed",
+            "self._recorder.emit(StatusesListed(worker=self.worker, kind=kind, connector=connector, "
+            "names=tuple(names)))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.coordinator:Coordinator.next_poll",
+            "return self._lookup.next_ms if self._lookup.next_ms is None else max(self._retry_ms, "
+            "self._lookup.next_ms)",
+            "pass",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.queries:StatusQueries.connectors",
+            'self._listed("connectors", "", names)',
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.leading:Leading._emit_assignment",
+            "self.recorder.emit(\n        AssignmentComputed(\n            member=self.member,\n            "
+            "generation=generation.generation_id,\n            member_id=generation.member_id,\n            "
+            "protocol=protocol,\n            owned_partitions=tuple((member, _sorted_names(one.owned)) for "
+            "member, one in subscriptions.items()),\n            owned_generations=tuple(\n                "
+            "(member, NO_GENERATION if one.generation is None else one.generation)\n                for "
+            "member, one in subscriptions.items()\n            ),\n            assignments=tuple((member, "
+            "_sorted_names(given)) for member, given in assigned.items()),\n        )\n    )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.elector:LeaderElector._emit_election",
+            "self.recorder.emit(\n        AssignmentComputed(member=self.member, **self._membership(), "
+            "protocol=PROTOCOL_NAME, assignments=given)\n    )",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+)
+"""Each with its reason."""
