@@ -134,6 +134,12 @@ PASSED_OVER_MUTANTS: Final = [
         _CONNECT,
     ),
     _mutant(
+        "delay-postpones-nothing",
+        "a leading worker takes work from others for the balance while lost work waits for a delay",
+        "delay_postpones_revocations",
+        _search(SimulatedProtocol.CONNECT, 60),
+    ),
+    _mutant(
         "halted-worker-leaves-its-tasks",
         "a worker that is stopped stops its connectors, and leaves its tasks running",
         "worker_leaves_when_its_work_has_stopped",

@@ -99,6 +99,7 @@ STEPS: Final[dict[str, int]] = {
     "dealt-work-is-not-counted": 24,
     "deferred-outlive-a-commit": 5,
     "delay-not-capped": 24,
+    "delay-postpones-nothing": 4,
     "deletes-any-group": 2,
     "deposed-coordinator-never-learns": 10,
     "deposed-leader-appends": 5,

@@ -20,9 +20,9 @@ History = Callable[..., list[e.Event]]
 
 OF_SIMULATED_RUNS = {
     "workers_get_shares_of_one_size", "worker_leaves_when_its_work_has_stopped", "cancelled_work_ends",
-    "only_running_tasks_use_topics", "target_states_are_asked_for",
+    "only_running_tasks_use_topics", "target_states_are_asked_for", "idle_herder_acts_at_once",
 }  # fmt: skip
-"""They say nothing about other histories; `test_passed_over_claims` has those that hold and that break."""
+"""They say nothing about other histories; their own tests have histories that hold and that break."""
 
 
 @pytest.mark.parametrize("invariant", ConnectWorkers, ids=lambda invariant: str(invariant.name))
@@ -320,6 +320,10 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "work of a worker that left does not wait": (
         "lost_work_waits",
         lambda h: changed(h, e.ConnectAssignmentComputed, 4, assigned=(("a", ("c-0",)),), delay_ms=0),
+    ),
+    "a round takes work while a delay runs": (
+        "delay_postpones_revocations",
+        lambda h: changed(h, e.ConnectAssignmentComputed, 4, revoked=(("a", ("c",)),)),
     ),
     "an epoch is used twice": ("producer_epochs_grow", lambda h: changed(h, e.ProducerInitialised, 1, epoch=0)),
     "a fencing is refused": (

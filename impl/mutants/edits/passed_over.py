@@ -128,6 +128,13 @@ _OF_MEMBERS: Final = {
 }
 
 _OF_WORKERS: Final = {
+    "delay-postpones-nothing": (
+        Edit(
+            f"{_CONNECT}.assignors.incremental:revoke_for_balance",
+            "if memory.delay_ms != 0:",
+            "if memory.delay_ms < 0:",
+        ),
+    ),
     "asked-herder-sleeps-on": (Edit(f"{_CONNECT}.herder.requests:Requests.add_request", "self.wake()", "pass"),),
     "read-configs-wake-no-herder": (
         Edit(f"{_CONNECT}.herder.updating:Updating.on_config_change", "self.wake()", "pass"),
