@@ -21,6 +21,24 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     HarmlessEdit(
         Edit(
             f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
+            "if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING:",
+            "if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.COMMITTED:",
+        ),
+        "equivalent",
+        _HINT,
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_started",
+            'protocol=group.protocol_name or "",',
+            'protocol="",',
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
             "if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE "
             "and not self.closed:",
             "if due is None and self._auto_commit_ms is not None and self._state is MemberState.PREPARING_REBALANCE "
