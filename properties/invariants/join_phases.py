@@ -147,7 +147,7 @@ class _LastJoin(_Phases):
 
 class _InitialDelay(_Phases):
     def look(self, event: GenerationStarted, phase: _Phase) -> None:
-        """The phase ends at the end of a delay in which nobody came, or when it has lasted as long as it may."""
+        """The phase ends at the end of a delay in which no member came, or when it has lasted as long as it may."""
         delay_ms = self._delays.get(event.incarnation, 0)
         if not phase.is_initial or not delay_ms or not phase.timeout_ms or phase.added is None:
             return

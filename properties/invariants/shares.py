@@ -168,7 +168,7 @@ def _topic(partition: str) -> str:
 
 
 def _rightful(claimed: dict[str, tuple[str, ...]], generations: dict[str, int], last: int) -> dict[str, frozenset[str]]:
-    """What each member claims of the generation before that nobody else claims (KIP-792)."""
+    """What each member alone claims of the generation before (KIP-792)."""
     claims = Counter(one for each in claimed.values() for one in each)
     if any(each and generations.get(member, -1) > last for member, each in claimed.items()):
         return {}
