@@ -17,7 +17,7 @@ CLIENT_JARS: Final = ReleaseJars(
     cache="assignors",
     first="kafka-clients",
     others=" and slf4j-api",
-    patterns=("kafka-clients-*.jar", "slf4j-*.jar"),
+    patterns=("kafka-clients-*.jar", "slf4j-api-*.jar", "slf4j-nop-*.jar"),
     sources=Path(__file__).parent / "java",
 )
 

@@ -21,7 +21,14 @@ JAVA_JARS: Final = ReleaseJars(
     cache="adapters/java",
     first="kafka-clients",
     others=" and slf4j-api",
-    patterns=("kafka-clients-*.jar", "slf4j-*.jar", "lz4-java-*.jar", "snappy-java-*.jar", "zstd-jni-*.jar"),
+    patterns=(
+        "kafka-clients-*.jar",
+        "slf4j-api-*.jar",
+        "slf4j-nop-*.jar",
+        "lz4-java-*.jar",
+        "snappy-java-*.jar",
+        "zstd-jni-*.jar",
+    ),
     sources=_FOLDER / "java",
     jdk=("the Java consumer", 17),
 )

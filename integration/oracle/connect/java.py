@@ -22,7 +22,7 @@ WORKER_JARS: Final = ReleaseJars(
     cache="connect-assignors",
     first="connect-runtime",
     others=", connect-api, kafka-clients and slf4j-api",
-    patterns=("connect-*.jar", "kafka-clients-*.jar", "slf4j-*.jar"),
+    patterns=("connect-*.jar", "kafka-clients-*.jar", "slf4j-api-*.jar", "slf4j-nop-*.jar"),
     sources=Path(__file__).parent / "java",
 )
 
