@@ -24,10 +24,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY, Reason
 from rebalance_check.properties.need.working import Started, Stopped, name_of
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 OF_WORK: Final = ("status-connector-", "status-task-")
 """How the keys of connectors and tasks begin."""
@@ -55,7 +56,7 @@ def work_named(key: str) -> str:
     return key.removeprefix(kind) if kind else ""
 
 
-class _Writes(Fold):
+class _Writes(SimulatedFold):
     """Per worker and work: what asks for which status since it wrote that last, and its last write.
 
     The leader removes what it has read: that asks for a removal until its store has read the removal.
@@ -66,7 +67,6 @@ class _Writes(Fold):
     def __init__(self, invariant: Invariant) -> None:
         gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             **dict.fromkeys(gone, self.on_gone),
             WorkerConfigured: self.on_configured,
             WorkStateChanged: self.on_state,
@@ -83,7 +83,6 @@ class _Writes(Fold):
         super().__init__(invariant, handlers)
         self.bookkeeping = frozenset(handlers) - {StatusAttempted}
         self.compared = 0
-        self._punctual = False
         self._workers: dict[str, WorkerConfigured] = {}
         self._stores: dict[str, str] = {}
         self._asked: dict[str, dict[tuple[str, str], Event]] = {}
@@ -91,10 +90,6 @@ class _Writes(Fold):
         self._unseen: dict[str, set[str]] = {}
         self._written: dict[str, dict[str, StatusAttempted]] = {}
         self._read: dict[str, dict[str, StatusRead]] = {}
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only in a simulated run all that happens to a worker is recorded."""
-        self._punctual = event.punctual
 
     def on_gone(self, event: MemberEvent) -> None:
         """What a process knew ends with it."""
@@ -152,7 +147,7 @@ class _Writes(Fold):
     def on_attempted(self, event: StatusAttempted) -> None:
         """Something asks for each status."""
         name, work = self._stores.get(event.worker, ""), work_named(event.key)
-        if not name or not work or not self._punctual:
+        if not name or not work or not self.run.is_simulated:
             return
         self.compared = (self.compared or 0) + 1
         written = self._written.setdefault(name, {})

@@ -17,9 +17,10 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RunStarted,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 MOVED: Final = frozenset({"NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"})
 """The answers that say that another node coordinates the group, or none."""
@@ -28,7 +29,7 @@ ALIVE: Final = frozenset({"NONE", "REBALANCE_IN_PROGRESS"})
 PROVES_ALIVE: Final = frozenset({Api.HEARTBEAT, Api.JOIN_GROUP})
 """The requests whose answers start the member's session anew."""
 OF_A_COORDINATOR: Final[frozenset[type[Event]]] = frozenset(
-    {RunStarted, MemberStarted, MemberCrashed, MemberLeft, RequestAnswered, ConnectionBroken}
+    {MemberStarted, MemberCrashed, MemberLeft, RequestAnswered, ConnectionBroken}
 )
 """What says whether a coordinator is there."""
 
@@ -37,7 +38,7 @@ class CoordinatorLossHasACauseViolated(Violation):
     """A member gave its coordinator up although it answered, and the connection stood."""
 
 
-class OfCoordinators(Fold):
+class OfCoordinators(SimulatedFold):
     """Per member: when its coordinator was last known to be there, and what says that it is not any more."""
 
     bookkeeping = OF_A_COORDINATOR
@@ -45,7 +46,6 @@ class OfCoordinators(Fold):
 
     def __init__(self, invariant: Invariant, more: dict[type[Event], Handler]) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             MemberStarted: self.on_started,
             MemberCrashed: self.on_ended,
             MemberLeft: self.on_ended,
@@ -55,14 +55,9 @@ class OfCoordinators(Fold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._punctual = False
         self._started: dict[str, MemberStarted] = {}
         self._alive: dict[str, Event] = {}
         self._doubted: set[str] = set()
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual a connection that breaks is recorded."""
-        self._punctual = event.punctual
 
     def on_started(self, event: MemberStarted) -> None:
         """With its session timeout; it knows no coordinator."""
@@ -92,13 +87,24 @@ class OfCoordinators(Fold):
         self._alive[event.member] = event
         self._doubted.discard(event.member)
 
+    def judge(self, event: MemberEvent, deed: str, did: str) -> None:
+        """A member did what only a lost coordinator asks for: ``deed`` and ``did`` say what, now and in the past."""
+        alive, silent_ms = self.known_since(event)
+        if alive is not None:
+            self.contradiction(
+                f"{event.member} {deed}, and nothing asked for it",
+                (f"the coordinator of {event.member} was there at {STEP};", alive),
+                (f"since then no connection broke, no answer named another coordinator, and {silent_ms} ms are no "
+                 f"session: yet it {did} at {STEP}: contradiction.", event),
+            )  # fmt: skip
+
     def known_since(self, event: MemberEvent) -> tuple[Event | None, int]:
         """What shows that the coordinator was there, and for how many ms it has been silent; None where it may be gone.
 
         It counts as a comparison where a coordinator had been found.
         """
         started, alive = self._started.get(event.member), self._alive.get(event.member)
-        if not self._punctual or started is None or alive is None:
+        if not self.run.is_simulated or started is None or alive is None:
             return None, 0
         self.compared = (self.compared or 0) + 1
         silent_ms = event.time_ms - alive.time_ms
@@ -115,14 +121,7 @@ class _Losses(OfCoordinators):
 
     def on_lost(self, event: CoordinatorLost) -> None:
         """Something said so, or it was silent for a session."""
-        alive, silent_ms = self.known_since(event)
-        if alive is not None:
-            self.contradiction(
-                f"{event.member} gives its coordinator up, and nothing asked for it",
-                (f"the coordinator of {event.member} was there at {STEP};", alive),
-                (f"since then no connection broke, no answer named another coordinator, and {silent_ms} ms are no "
-                 f"session: yet it gave its coordinator up at {STEP}: contradiction.", event),
-            )  # fmt: skip
+        self.judge(event, "gives its coordinator up", "gave its coordinator up")
 
 
 CoordinatorLossHasACause: Final = Invariant(

@@ -47,12 +47,11 @@ class _GivesUp(OfMembers):
     """A member that leaves gives up first, so that what follows shows it: LeaveGroup, or the end of the process."""
 
     needs = ((RunStarted,), (RequestSent,))
-    bookkeeping = frozenset({RunStarted, MemberLeft, MemberCrashed, SubscriptionChanged})
+    bookkeeping = frozenset({MemberLeft, MemberCrashed, SubscriptionChanged})
     gives_up: type[GivingUp]
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             self.gives_up: self.on_given_up,
             MemberLeft: self.on_left,
             MemberCrashed: self.on_left,
@@ -63,18 +62,13 @@ class _GivesUp(OfMembers):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._punctual = False
         self._open: dict[str, GivingUp] = {}
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual everything that happens to a member is recorded."""
-        self._punctual = event.punctual
 
     def on_given_up(self, event: GivingUp) -> None:
         """Without a cause so far the member must be about to leave."""
         member = self.members.at(event.member)
         is_judged = member.join is not None and member.join.metadata and member.started is not None
-        if not self._punctual or not is_judged or not event.partitions:
+        if not self.run.is_simulated or not is_judged or not event.partitions:
             return
         self.compared = (self.compared or 0) + 1
         if not self.has_cause(member, event):

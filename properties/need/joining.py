@@ -27,6 +27,7 @@ from rebalance_check.properties.kinds import Fold, Invariant, Memories
 from rebalance_check.properties.need.causes import FAMILY
 from rebalance_check.properties.need.members import Members
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import Run
 
 
 class JoinGroupHasACauseViolated(Violation):
@@ -37,29 +38,24 @@ class OfMembers(Fold):
     """A fold that looks at the memberships of a run in virtual time, where all that happens to members is recorded."""
 
     members: Members
+    run: Run
 
     def share(self, memories: Memories) -> None:
         """All folds of a group look at the same memberships."""
-        self.members = Members.among(memories)
-        self.memories = (self.members,)
+        self.members, self.run = Members.among(memories), Run.among(memories)
+        self.memories = (self.members, self.run)
 
 
 class _Joins(OfMembers):
-    bookkeeping = frozenset({RunStarted})
     needs = ((RunStarted,), (RequestAnswered,))
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RunStarted: self.on_run, RequestSent: self.on_sent})
+        super().__init__(invariant, {RequestSent: self.on_sent})
         self.compared = 0
-        self._punctual = False
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual everything that happens to a member is recorded."""
-        self._punctual = event.punctual
 
     def on_sent(self, event: RequestSent) -> None:
         """Something asks for each JoinGroup of a member that has its assignment."""
-        if event.api != Api.JOIN_GROUP or not event.metadata or not self._punctual:
+        if event.api != Api.JOIN_GROUP or not event.metadata or not self.run.is_simulated:
             return
         member = self.members.at(event.member)
         synced, cause = member.joined_from

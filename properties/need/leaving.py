@@ -32,21 +32,15 @@ class LeaveGroupHasACauseViolated(Violation):
 
 
 class _Leaves(OfMembers):
-    bookkeeping = frozenset({RunStarted})
     needs = ((RunStarted,), (MemberStarted,))
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RunStarted: self.on_run, RequestSent: self.on_sent})
+        super().__init__(invariant, {RequestSent: self.on_sent})
         self.compared = 0
-        self._punctual = False
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual everything that happens to a member is recorded."""
-        self._punctual = event.punctual
 
     def on_sent(self, event: RequestSent) -> None:
         """Something asks for each LeaveGroup."""
-        if event.api != Api.LEAVE_GROUP or not self._punctual:
+        if event.api != Api.LEAVE_GROUP or not self.run.is_simulated:
             return
         member = self.members.at(event.member)
         if member.started is None or member.join is None or not member.join.metadata:

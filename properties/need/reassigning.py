@@ -12,9 +12,10 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
     SubscriptionChanged,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 FUNCTIONS: Final = frozenset({"range", "roundrobin"})
 """The assignors whose answer depends on members, topics and partitions alone."""
@@ -28,27 +29,21 @@ class ReassignmentHasACauseViolated(Violation):
     """A leader moved partitions in a group in which nothing had changed."""
 
 
-class _Moves(Fold):
-    bookkeeping = frozenset({RunStarted, SubscriptionChanged, RequestSent})
+class _Moves(SimulatedFold):
+    bookkeeping = frozenset({SubscriptionChanged, RequestSent})
     needs = ((RunStarted,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             SubscriptionChanged: self.on_change,
             RequestSent: self.on_sent,
             AssignmentComputed: self.on_computed,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._punctual = False
         self._before: AssignmentComputed | None = None
         self._changed: set[str] = set()
         self._unsettled = 0
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only in a simulated run all that happens to a group is recorded."""
-        self._punctual = event.punctual
 
     def on_change(self, event: SubscriptionChanged) -> None:
         """It wants other topics, and says so when it joins."""
@@ -66,7 +61,7 @@ class _Moves(Fold):
         if self._changed or self._unsettled:
             self._unsettled = max(0, self._unsettled - 1)
             self._before = None
-        if before is None or self._before is None or not self._punctual or before.protocol != event.protocol:
+        if before is None or self._before is None or not self.run.is_simulated or before.protocol != event.protocol:
             return
         had, has = _sorted(before), _sorted(event)
         if had.keys() != has.keys() or _all(had) != _all(has) or not _may_compare(before, event):

@@ -26,9 +26,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY, Reason
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 Started: TypeAlias = ConnectorStarted | TaskStarted
 Stopped: TypeAlias = ConnectorStopped | TaskStopped
@@ -49,7 +50,7 @@ class WorkStartHasACauseViolated(Violation):
     """A worker started a connector or task that nothing asked it to start."""
 
 
-class _Work(Fold):
+class _Work(SimulatedFold):
     """Per worker: what asks it to stop or start each piece of work since it last did so, and what it did last.
 
     Another configuration of a connector is noted, and asks for one stop and one start that nothing else asks for.
@@ -60,7 +61,6 @@ class _Work(Fold):
     def __init__(self, invariant: Invariant, causes: dict[type[Event], Handler]) -> None:
         gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             **dict.fromkeys(gone, self.on_gone),
             WorkerConfigured: self.on_configured,
             **causes,
@@ -74,15 +74,10 @@ class _Work(Fold):
         super().__init__(invariant, handlers)
         self.bookkeeping = frozenset(handlers) - {ConnectorStarted, TaskStarted, WorkerClaimed, RunSettled, RunEnded}
         self.compared = 0
-        self._punctual = False
         self._configured: set[str] = set()
         self._asked: dict[str, dict[str, Event]] = {}
         self._noted: dict[str, dict[str, deque[Event]]] = {}
         self._last: dict[str, dict[str, Started | Stopped]] = {}
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only in a simulated run all that happens to a worker is recorded."""
-        self._punctual = event.punctual
 
     def on_configured(self, event: WorkerConfigured) -> None:
         """A worker that records its settings records what it is asked for."""
@@ -126,7 +121,7 @@ class _Work(Fold):
 
     def records(self, event: MemberEvent) -> bool:
         """Whether all that asks this worker for something is recorded."""
-        return self._punctual and event.member in self._configured
+        return self.run.is_simulated and event.member in self._configured
 
     def cause_of(self, event: Started | Stopped) -> Event | None:
         """What asked for it; that is used up."""
