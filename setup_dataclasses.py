@@ -15,7 +15,7 @@ FUTURE = "from __future__ import annotations\n"
 PLAIN_BASES = ("ABC", "Generic", "Protocol")
 
 
-class NotWrittenOut(Exception):  # noqa: N818 - it says what becomes of the class
+class NotWrittenOutError(Exception):
     """The class keeps the ``__init__`` that its decorator makes."""
 
 
@@ -94,7 +94,7 @@ class Rewriter:
                 lines.insert(end_of(one), hints_again(one))
             try:
                 written = self._init(source, one, imports)
-            except NotWrittenOut:
+            except NotWrittenOutError:
                 continue
             lines.insert(end_of(one), f"\n{written}\n")
             for decorator in one.decorator_list:
@@ -105,16 +105,17 @@ class Rewriter:
 
     def _init(self, source: Source, one: ast.ClassDef, imports: set[tuple[str, str]]) -> str:
         if options_of(one) is None or "__init__" in methods(one):
-            raise NotWrittenOut
+            raise NotWrittenOutError
         fields = list(self._fields(source, one).values())
         given = [field for field in fields if field.is_given]
         if not given:
-            raise NotWrittenOut
+            raise NotWrittenOutError
         imports |= {need for field in fields if field.module != source.name for need in self._needs(source, field)}
         by_name = [field.parameter for field in given if field.is_keyword]
         parameters = ["self", *(field.parameter for field in given if not field.is_keyword)]
         parameters += ["*", *by_name] if by_name else []
         lines = [f"    def __init__({', '.join(parameters)}) -> None:"]
+        # The line that is written says misc: the field of a frozen class is set in its own __init__ alone.
         lines += [f"        self.{field.name} = {field.value}  # type: ignore[misc]" for field in fields if field.value]
         if any("__post_init__" in methods(each) for _, each in self._line(source, one)):
             lines.append("        self.__post_init__()")
@@ -129,7 +130,7 @@ class Rewriter:
                 continue
             module, known_as = source.origin(name) or ("", "")
             if module not in self.sources or known_as not in self.sources[module].classes:
-                raise NotWrittenOut
+                raise NotWrittenOutError
             yield from self._line(self.sources[module], self.sources[module].classes[known_as])
 
     def _fields(self, source: Source, one: ast.ClassDef) -> dict[str, Field]:
@@ -149,7 +150,7 @@ class Rewriter:
                 origin = there.origin(node.id) if isinstance(node, ast.Name) else None
                 if isinstance(node, ast.Name) and origin is not None:
                     if source.origin(node.id) not in (None, origin) or origin[1] != node.id:
-                        raise NotWrittenOut
+                        raise NotWrittenOutError
                     yield origin
 
 
@@ -201,7 +202,7 @@ def end_of(one: ast.ClassDef) -> int:
 def read_field(field: ast.AnnAssign, module: str, *, is_keyword: bool) -> Field:
     """One field of a dataclass.
 
-    Raises: NotWrittenOut where it is given what nothing here understands.
+    Raises: NotWrittenOutError where it is given what nothing here understands.
     """
     found = Field(ast.unparse(field.target), ast.unparse(field.annotation), module, is_keyword)
     if not isinstance(field.value, ast.Call) or named(field.value) != "field":
@@ -218,7 +219,7 @@ def read_field(field: ast.AnnAssign, module: str, *, is_keyword: bool) -> Field:
             case (("repr" | "compare" | "hash"), _):
                 pass
             case _:
-                raise NotWrittenOut
+                raise NotWrittenOutError
     return found
 
 

@@ -30,7 +30,7 @@ AHEAD: Final = 2
 """So many tasks has a process at once: the next begins while the result of the last is on its way."""
 
 
-class ProcessEnded(RebalanceCheckError):  # noqa: N818 - named for what happened to the process
+class ProcessEndedError(RebalanceCheckError):
     """A process ended in the middle of its work: it was killed from outside, for example for want of memory."""
 
 
@@ -55,12 +55,12 @@ class Worker:
     has: int = 0
 
     def outcome(self) -> Outcome:
-        """The next outcome, waiting for it; raises `ProcessEnded` when there will be none."""
+        """The next outcome, waiting for it; raises `ProcessEndedError` when there will be none."""
         try:
             outcome: Outcome = self.pipe.recv()
         except (EOFError, ConnectionError):
             self.process.join()
-            raise ProcessEnded(
+            raise ProcessEndedError(
                 f"process {self.process.pid} ended with exit code {self.process.exitcode} in the middle of its work; "
                 "start the command again, with --workers 1 to see what ends it"
             ) from None
@@ -99,7 +99,7 @@ class Processes:
     def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
         """The results of the tasks in the order in which they finish; a failed task raises its exception.
 
-        Raises: `ProcessEnded` when a process is killed from outside.
+        Raises: `ProcessEndedError` when a process is killed from outside.
         """
         if self.count == 1:
             return (function(*arguments) for function, arguments in tasks)
@@ -138,7 +138,7 @@ class Processes:
             for worker in ready:
                 try:
                     outcome = worker.outcome()
-                except ProcessEnded:
+                except ProcessEndedError:
                     working.remove(worker)
                     continue
                 if outcome.failure is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.pipeline.processes import ProcessEnded, Processes, Task
+from rebalance_check.pipeline.processes import ProcessEndedError, Processes, Task
 
 LONG = 20_000_000
 """More bytes than a pipe holds, so that a process is killed in the middle of sending them."""
@@ -48,7 +48,7 @@ def test_a_result_that_cannot_be_sent_is_said() -> None:
 
 
 def test_a_process_that_is_killed_from_outside_is_said__with_its_exit_code() -> None:
-    with Processes(2) as processes, pytest.raises(ProcessEnded, match="ended with exit code -9"):
+    with Processes(2) as processes, pytest.raises(ProcessEndedError, match="ended with exit code -9"):
         list(processes.run([(signal.raise_signal, (signal.SIGKILL,)), (time.sleep, (0.1,))]))
 
 

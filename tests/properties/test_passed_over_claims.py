@@ -187,7 +187,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "sticky_members_keep_their_share",
         (PUNCTUAL, STARTED, DEALT, completed("a", "t-0", "t-1"), dealt("sticky", ("t-0",), ("t-1",))),
     ),
-    "what two claim is nobody's": (
+    "what two claim belongs to neither": (
         "sticky_members_keep_their_share",
         (PUNCTUAL, STARTED,
          dealt("cooperative-sticky", ("t-1",), ("t-2",), owned=(("t-0", "t-1"), ("t-0",)))),
@@ -237,7 +237,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it runs": ("only_running_tasks_use_topics", (PUNCTUAL, TASK, state("PAUSED"), state("RUNNING"), USED)),
     "it was started anew": ("only_running_tasks_use_topics", (PUNCTUAL, TASK, state("FAILED"), STOPPED, TASK, USED)),
     "it was asked to pause": ("target_states_are_asked_for", (PUNCTUAL, WORKER, asked("pause"), TARGET)),
-    "nobody knows what its writer was asked": (
+    "no event says what its writer was asked": (
         "target_states_are_asked_for", (PUNCTUAL, WORKER, asked("pause"), replace(TARGET, writer="operator"), TARGET)
     ),
     "a later record stays": (
