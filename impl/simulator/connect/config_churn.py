@@ -1,19 +1,17 @@
 """The churn of config stores without a group, drawn from the seed before the run begins.
 
 All workers run when the churn begins, and the first leads. What each action leaves open is drawn when it happens, from
-the stream of its draw (`draw_of`), so an action that is left out leaves the others as they are.
+the stream of its draw (`DRAWS`), so an action that is left out leaves the others as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
-from random import Random
-from typing import Final, TypeAlias
+from typing import Final
 
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.churn_draws import ChurnDraws
 from rebalance_check.impl.simulator.member_state import NEEDED_FAULT
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
@@ -32,30 +30,15 @@ WEIGHTS: Final = {
 }
 """How often each kind of churn is drawn, relative to the others."""
 
-_KINDS: Final = tuple(WEIGHTS)
-_UP_TO: Final = tuple(accumulate(WEIGHTS.values()))
-"""The weights of each kind and of those before it, together."""
-
-Draw: TypeAlias = tuple[ActionKind, float, Random]
-
-_AHEAD: Final[dict[tuple[int, int], Draw]] = {}
-"""What was drawn for the schedule, by seed and number, until it happens: to begin a stream takes longer than a step."""
-
-
-def draw_of(seed: int, number: int) -> Draw:
-    """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
-    drawn = _AHEAD.pop((seed, number), None)
-    if drawn is not None:
-        return drawn
-    random = stream(seed, f"config churn {number}")
-    return random.choices(_KINDS, cum_weights=_UP_TO)[0], random.random(), random
+DRAWS: Final = ChurnDraws("config churn", WEIGHTS)
+"""What becomes of each number of the schedule."""
 
 
 def config_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
     """`PER_STEP` times in each step something happens; a worker that crashes is started again at once."""
-    _AHEAD.clear()
+    DRAWS.begin()
     for number in range(PER_STEP * options.steps):
-        kind, share, _ = _AHEAD[seed, number] = draw_of(seed, number)
+        kind, share, _ = DRAWS.plan(seed, number)
         if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
             continue
         slot = int(share * options.members)

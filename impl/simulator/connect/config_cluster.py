@@ -22,7 +22,7 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.connect.config_churn import draw_of
+from rebalance_check.impl.simulator.connect.config_churn import DRAWS
 from rebalance_check.impl.simulator.struck import Struck
 from rebalance_check.model.vocabulary.actions import CONFIG_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -110,7 +110,7 @@ class ConfigCluster:
         elif action.kind is ActionKind.START_MEMBER:
             self._start_again(action.member)
         else:
-            _, _, random = draw_of(self._seed, action.choice)
+            _, _, random = DRAWS.take(self._seed, action.choice)
             self.clock.run_until(self.clock.now_ms + random.randrange(_STEP_MS))
             self._happen(action, random)
 

@@ -1,19 +1,18 @@
 """The churn of a cluster of status stores, drawn from the seed before the run begins.
 
 All workers run when the churn begins. What each action leaves open is drawn when it happens, from the stream of its
-draw (`draw_of`), so an action that is left out leaves the others as they are.
+draw (`DRAWS`), so an action that is left out leaves the others as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
-from random import Random
-from typing import Final, TypeAlias
+from typing import Final
 
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.churn_draws import ChurnDraws
 from rebalance_check.impl.simulator.member_state import CHURN_STEPS, NEEDED_FAULT, MemberState
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
@@ -43,9 +42,8 @@ WEIGHTS: Final = {
 }
 """How often each kind of churn is drawn, relative to the others."""
 
-_KINDS: Final = tuple(WEIGHTS)
-_UP_TO: Final = tuple(accumulate(WEIGHTS.values()))
-"""The weights of each kind and of those before it, together."""
+DRAWS: Final = ChurnDraws("status churn", WEIGHTS)
+"""What becomes of each number of the schedule."""
 
 OF_ALL_WORKERS: Final = frozenset({ActionKind.START_MEMBER, ActionKind.RESUME_MEMBER})
 """Drawn once, these happen to every worker that is down, or paused."""
@@ -55,24 +53,10 @@ OF_THE_GROUP: Final = frozenset(
 )
 OF_TASKS: Final = frozenset({ActionKind.FAIL_TASK, ActionKind.PAUSE_TASK, ActionKind.RESTART_TASK})
 
-Draw: TypeAlias = tuple[ActionKind, float, Random]
-
-_AHEAD: Final[dict[tuple[int, int], Draw]] = {}
-"""What was drawn for the schedule, by seed and number, until it happens: to begin a stream takes longer than a step."""
-
-
-def draw_of(seed: int, number: int) -> Draw:
-    """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
-    drawn = _AHEAD.pop((seed, number), None)
-    if drawn is not None:
-        return drawn
-    random = stream(seed, f"status churn {number}")
-    return random.choices(_KINDS, cum_weights=_UP_TO)[0], random.random(), random
-
 
 def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
     """`PER_STEP` times in each step a pause and something that happens; a pause alone where that suits no worker."""
-    _AHEAD.clear()
+    DRAWS.begin()
     workers = [MemberState.RUNNING] * options.members
     gaps = stream(seed, "status gaps")
     for number in range(PER_STEP * options.steps):
@@ -85,7 +69,7 @@ def status_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> It
 
 def _drawn(seed: int, number: int, plan: FaultPlan, workers: list[MemberState]) -> Iterator[Action]:
     """The actions of one draw, while ``workers`` are in these states."""
-    kind, share, _ = _AHEAD[seed, number] = draw_of(seed, number)
+    kind, share, _ = DRAWS.plan(seed, number)
     running = [slot for slot, state in enumerate(workers) if state is MemberState.RUNNING]
     if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
         return

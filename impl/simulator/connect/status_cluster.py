@@ -19,7 +19,7 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.connect.status_churn import OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP, draw_of
+from rebalance_check.impl.simulator.connect.status_churn import DRAWS, OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP
 from rebalance_check.impl.simulator.connect.status_worker import Key, StatusEnvironment, WorkerProcess
 from rebalance_check.model.vocabulary.actions import STATUS_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -144,7 +144,7 @@ class StatusCluster:
 
     def _change_group(self, action: Action) -> None:
         """A connector is deleted or created, or the group loses its generation; then everything is spread anew."""
-        _, share, self._random = draw_of(self._seed, action.choice)
+        _, share, self._random = DRAWS.take(self._seed, action.choice)
         names = sorted({task.connector for task in self._tasks})
         name = names[int(share * len(names))]
         if action.kind is ActionKind.RESET_GROUP:
@@ -187,7 +187,7 @@ class StatusCluster:
                 worker.store.delete_topic(TopicKey(TOPIC, "c0"))
                 worker.pump()
             case _ if action.kind in OF_TASKS and worker.owned:
-                _, _, random = draw_of(self._seed, action.choice)
+                _, _, random = DRAWS.take(self._seed, action.choice)
                 self._happen_to_task(worker, action.kind, random.choice(sorted(worker.owned, key=str)))
 
     def _happen_to_task(self, worker: WorkerProcess, kind: ActionKind, task: Key) -> None:
