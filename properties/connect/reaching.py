@@ -13,7 +13,6 @@ from rebalance_check.model.vocabulary.events import (
     RejoinRequested,
     RunEnded,
     RunSettled,
-    RunStarted,
     TaskStarted,
     WorkerClaimed,
     WorkerConfigured,
@@ -21,8 +20,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Worker
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import Run
 
 STARTED: Final = "STARTED"
 STOPPED: Final = "STOPPED"
@@ -42,26 +42,25 @@ class _Wanted(NamedTuple):
 
 
 class _Reached(WorkerFold):
-    bookkeeping = frozenset({RunStarted})
     needs = ((WorkerConfigured,), (ConfigSnapshotTaken,), (WorkStateChanged,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             RunSettled: self.on_settled,
             RunEnded: self.on_ended,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._punctual = False
 
-    def on_run(self, event: RunStarted) -> None:
-        """A simulated run that ends with nothing pending was settled for a while."""
-        self._punctual = event.punctual
+    def share(self, memories: Memories) -> None:
+        """A simulated run says by its end that it was settled for a while."""
+        super().share(memories)
+        self.run = Run.among(memories)
+        self.memories = (*self.memories, self.run)
 
     def on_ended(self, event: RunEnded) -> None:
-        """As `on_settled`, where the run says that it waited."""
-        if self._punctual and not event.pending:
+        """As `on_settled`, where nothing is pending at the end of a simulated run."""
+        if self.run.is_simulated and not event.pending:
             self.on_settled(event)
 
     def on_settled(self, event: RunSettled | RunEnded) -> None:

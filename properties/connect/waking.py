@@ -96,7 +96,7 @@ class _Wakes(WorkerFold):
         """What keeps its threads from acting, too."""
         super().share(memories)
         self.paces = Paces.among(memories)
-        self.memories = (*self.memories, self.paces)
+        self.memories = (*self.memories, self.paces.run, self.paces)
 
     def on_other(self, event: MemberEvent) -> None:
         """Its herder may have waited for that."""

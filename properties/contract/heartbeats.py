@@ -79,7 +79,7 @@ class DueFold(Fold):
     def share(self, memories: Memories) -> None:
         """All claims look at the same paces."""
         self.paces = Paces.among(memories)
-        self.memories = (self.paces,)
+        self.memories = (self.paces.run, self.paces)
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process has nothing due."""

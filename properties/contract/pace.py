@@ -27,9 +27,9 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     MemberStarted,
     RequestSent,
-    RunStarted,
 )
-from rebalance_check.properties.kinds import Handler, Memory
+from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.views.simulated import Run
 
 SLACK_MS: Final = 5
 """How much later than due a thread may run: a timer of the simulator is at least a millisecond ahead."""
@@ -76,9 +76,8 @@ class Pace:
 class Paces(Memory):
     """The pace of each process whose start is in the history, in a run with virtual time."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self._on_run,
             MemberStarted: self._on_started,
             MemberCrashed: self._on_ended,
             MemberLeft: self._on_ended,
@@ -95,13 +94,15 @@ class Paces(Memory):
         }
         super().__init__(handlers)
         self.of: dict[str, Pace] = {}
-        self._punctual = False
+        self.run = run
 
-    def _on_run(self, event: RunStarted) -> None:
-        self._punctual = event.punctual
+    @classmethod
+    def begin(cls, memories: Memories) -> Paces:
+        """A new one; the begin of the run says whether time is virtual."""
+        return cls(Run.among(memories))
 
     def _on_started(self, event: MemberStarted) -> None:
-        if self._punctual:
+        if self.run.is_simulated:
             self.of[event.member] = Pace(event)
 
     def _on_ended(self, event: MemberEvent) -> None:

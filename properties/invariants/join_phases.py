@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
-    CoordinatorEvent,
     Event,
     GenerationStarted,
     GroupStatusChanged,
-    IncarnationStarted,
     JoinGroupReplied,
     LeaveGroupReplied,
     MemberAdded,
@@ -21,11 +18,9 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     RunStarted,
 )
-from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import IncarnationFold
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.join_phase import JoinPhase, JoinPhaseFold
 
 
 class LastJoinEndsTheJoinPhaseViolated(Violation):
@@ -36,100 +31,28 @@ class NewMembersProlongTheInitialDelayViolated(Violation):
     """The first generation of a group began, and a new member had come since the delay was set last."""
 
 
-class _Phase:
-    """A join phase of one incarnation.
+class _Phases(JoinPhaseFold):
+    """Looks at each join phase when its generation begins."""
 
-    ``begun`` began it. ``last`` is its last event that may change who is waited for, ``added`` the last member that
-    came since it began; ``timeout_ms`` is the longest rebalance timeout of the members that it began with (0: unknown).
-    """
-
-    __slots__ = ("added", "begun", "last", "timeout_ms")
-
-    def __init__(self, begun: GroupStatusChanged, timeout_ms: int) -> None:
-        self.begun = begun
-        self.last: CoordinatorEvent = begun
-        self.added: MemberAdded | None = None
-        self.timeout_ms = timeout_ms
-
-    @property
-    def is_initial(self) -> bool:
-        """Whether it is one of a group that was Empty, which lasts for the initial delay."""
-        return self.begun.from_status == GroupStatus.EMPTY
-
-
-class _Phases(IncarnationFold):
-    """The join phase of each incarnation, until its generation begins."""
-
-    bookkeeping = frozenset({RunStarted, IncarnationStarted, GroupStatusChanged, MemberAdded, MemberRemoved,
-                             RequestParked, JoinGroupReplied, LeaveGroupReplied})  # fmt: skip
     needs = ((RunStarted,), (RequestParked,), (GroupStatusChanged,))
 
     def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
-            IncarnationStarted: self.on_incarnation,
-            GroupStatusChanged: self.on_status,
-            MemberAdded: self.on_added,
-            RequestParked: self.on_parked,
-            **dict.fromkeys((MemberRemoved, JoinGroupReplied, LeaveGroupReplied), self.on_change),
-            GenerationStarted: self.on_generation,
-        }
+        handlers: dict[type[Event], Handler] = {GenerationStarted: self.on_generation}
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._punctual = False
-        self._delays: Recent[int, int] = Recent(GENERATIONS)
-        self._timeouts: Recent[tuple[int, str], int] = Recent(WAITING)
-        self._phases: Recent[int, _Phase] = Recent(GENERATIONS)
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual an end that is late or early is seen as such."""
-        self._punctual = event.punctual
-
-    def on_incarnation(self, event: IncarnationStarted) -> None:
-        """With the delay that the first join phase of a group has."""
-        self._delays[event.incarnation] = event.initial_rebalance_delay_ms
-
-    def on_status(self, event: GroupStatusChanged) -> None:
-        """A join phase begins, for the members that the group has now; a group that dies ends it."""
-        if event.to_status != GroupStatus.PREPARING_REBALANCE:
-            if event.to_status == GroupStatus.DEAD:
-                self._phases.pop(event.incarnation, None)
-            return
-        group = self.incarnations.current
-        members = group.members if group is not None and group.is_known else {}
-        timeouts = [self._timeouts.get((event.incarnation, one), 0) for one in members]
-        self._phases[event.incarnation] = _Phase(event, max(timeouts) if timeouts and all(timeouts) else 0)
-
-    def on_added(self, event: MemberAdded) -> None:
-        """Another one whose JoinGroup is waited for; one that takes the place of a static member is not new."""
-        self.on_change(event)
-        phase, group = self._phases.get(event.incarnation), self.incarnations.current
-        if phase is not None and group is not None and event.member_id not in group.predecessors:
-            phase.added = event
-
-    def on_parked(self, event: RequestParked) -> None:
-        """A JoinGroup that the coordinator keeps, and how long its member waits for others."""
-        if event.api == Api.JOIN_GROUP and self._punctual:
-            self._timeouts[event.incarnation, event.member_id] = event.rebalance_timeout_ms
-            self.on_change(event)
-
-    def on_change(self, event: CoordinatorEvent) -> None:
-        """What may change who is waited for."""
-        if (phase := self._phases.get(event.incarnation)) is not None:
-            phase.last = event
 
     def on_generation(self, event: GenerationStarted) -> None:
         """The join phase is over."""
-        phase, group = self._phases.pop(event.incarnation, None), self.incarnations.current
-        if phase is not None and self._punctual and group is not None and group.is_known and not group.pending:
+        phase, group = self.phases.ended, self.incarnations.current
+        if phase is not None and self.run.is_simulated and group is not None and group.is_known and not group.pending:
             self.look(event, phase)
 
-    def look(self, event: GenerationStarted, phase: _Phase) -> None:
+    def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """Whether it ended when it should."""
 
 
 class _LastJoin(_Phases):
-    def look(self, event: GenerationStarted, phase: _Phase) -> None:
+    def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """Where nothing happened since the last member joined, the phase ended then."""
         group, last = self.incarnations.current, phase.last
         if phase.is_initial or group is None or not isinstance(last, RequestParked):
@@ -146,14 +69,14 @@ class _LastJoin(_Phases):
 
 
 class _InitialDelay(_Phases):
-    def look(self, event: GenerationStarted, phase: _Phase) -> None:
+    def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """The phase ends at the end of a delay in which no member came, or when it has lasted as long as it may."""
-        delay_ms = self._delays.get(event.incarnation, 0)
-        if not phase.is_initial or not delay_ms or not phase.timeout_ms or phase.added is None:
+        delay_ms, timeouts_ms = phase.initial_delay_ms, phase.timeouts_ms
+        if not phase.is_initial or not delay_ms or not timeouts_ms or not all(timeouts_ms) or phase.added is None:
             return
         self.compared = (self.compared or 0) + 1
         began, took_ms = phase.begun.time_ms, event.time_ms - phase.begun.time_ms
-        if took_ms % delay_ms or took_ms >= phase.timeout_ms:
+        if took_ms % delay_ms or took_ms >= max(timeouts_ms):
             return
         if began + took_ms - delay_ms < phase.added.time_ms < event.time_ms:
             since_ms = event.time_ms - phase.added.time_ms

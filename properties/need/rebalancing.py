@@ -15,15 +15,15 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
     RequestParked,
-    RunStarted,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.need.causes import FAMILY, Cause, Reason
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED, REFUSED_MEMBERS, Incarnation, IncarnationFold
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.simulated import Run
 
 OF_THE_SENDER: Final = REFUSED_MEMBERS | {
     ACCEPTED, "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL"
@@ -58,13 +58,12 @@ class _Rebalances(IncarnationFold):
 
     needs = ((RequestParked,),)
     bookkeeping = frozenset(
-        {RunStarted, IncarnationStarted, MemberAdded, MemberRemoved, SyncGroupReplied, LeaveGroupReplied,
+        {IncarnationStarted, MemberAdded, MemberRemoved, SyncGroupReplied, LeaveGroupReplied,
          GenerationStarted}
     )  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
             IncarnationStarted: self.on_incarnation,
             MemberAdded: self.on_added,
             MemberRemoved: self.on_removed,
@@ -76,7 +75,12 @@ class _Rebalances(IncarnationFold):
         }
         super().__init__(invariant, handlers)
         self._known: Recent[int, _Known] = Recent(GENERATIONS)
-        self._punctual = False
+
+    def share(self, memories: Memories) -> None:
+        """Only where time is virtual a sync timeout that comes too early is seen as such."""
+        super().share(memories)
+        self.run = Run.among(memories)
+        self.memories = (*self.memories, self.run)
 
     def _at(self, event: CoordinatorEvent) -> _Known:
         known = self._known.get(event.incarnation)
@@ -85,10 +89,6 @@ class _Rebalances(IncarnationFold):
         return known
 
     # ------------------------------------------------------------------------------------------------ causes
-
-    def on_run(self, event: RunStarted) -> None:
-        """Only where time is virtual a sync timeout that comes too early is seen as such."""
-        self._punctual = event.punctual
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """A group that has outgrown ``group.max.size`` rebalances when it is loaded."""
@@ -161,7 +161,7 @@ class _Rebalances(IncarnationFold):
         if known.owing is None or group.started is None:
             return False
         shortest = min((join.rebalance_timeout_ms for join in known.joins.values()), default=0)
-        return not self._punctual or event.time_ms - group.started.time_ms >= shortest
+        return not self.run.is_simulated or event.time_ms - group.started.time_ms >= shortest
 
     def _resolve(self, known: _Known, event: RequestParked) -> None:
         suspect, known.suspect = known.suspect, None
