@@ -3,7 +3,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/settings.sh"
 
-packages=(python3 python3-pip python3-venv openjdk-17-jdk-headless maven docker.io iptables debootstrap ca-certificates chromium chromium-driver)
+packages=(python3 python3-pip python3-venv python3-dev gcc libc6-dev openjdk-17-jdk-headless maven docker.io iptables debootstrap ca-certificates chromium chromium-driver)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
