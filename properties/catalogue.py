@@ -52,6 +52,7 @@ from rebalance_check.properties.invariants import (
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.need.catalogue import NeedClaims
+from rebalance_check.properties.record.catalogue import RecordClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.wire.catalogue import WireClaims
 
@@ -98,6 +99,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *rest_topics.CLAIMS,
     *rest_progress.CLAIMS,
     *rest_like_new.CLAIMS,
+    *RecordClaims,
     *WireClaims,
     *liveness.CLAIMS,
 )

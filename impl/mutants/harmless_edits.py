@@ -33,15 +33,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "first, and only a comparison with Kafka's assignor tells.",
     ),
     HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.shard:Shard.cancel_sync",
-            "self.timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))",
-            "self.timers.cancel(TimerKey(TimerKind.SESSION, group.group_id))",
-        ),
-        "equivalent",
-        "a sync timer that stays looks at status and generation when it ends, and does nothing for another generation.",
-    ),
-    HarmlessEdit(
         Edit("rebalance_check.impl.protocol.digest:metadata_digest", "digest = 0", "digest = (-1)"),
         "equivalent",
         "a digest that begins with another number tells metadata apart as well.",
@@ -68,24 +59,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         ),
         "equivalent",
         "fencing uses up epoch 0 of a transactional id that no producer has had, and epochs may skip.",
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.subscribing:Subscribing.joined_subscription",
-            "return self._joined_subscription or ()",
-            "return self._joined_subscription and ()",
-        ),
-        "equivalent",
-        "it is what an observer of a member at rest reads, and nothing acts on it.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.remembered",
-            "return [] if group is None else remembered(self._shard, group)",
-            "return [] if group is not None else remembered(self._shard, group)",
-        ),
-        "equivalent",
-        "it is what an observer of a coordinator at rest reads, and nothing acts on it.",
     ),
     HarmlessEdit(
         Edit(
@@ -151,16 +124,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.client.backoff:ExponentialBackoff.next_ms",
-            "self._attempts += 1",
-            "self._attempts += 2",
-        ),
-        "out of reach",
-        "pauses between retries grow faster, and no longer than the longest one; only a comparison with "
-        "Kafka's times tells.",
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._reconfigure",
             "self.request_reconfiguration(connector, attempt + 1)",
             "self.request_reconfiguration(connector, attempt + 2)",
@@ -193,15 +156,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "the simulated plug-in gives its tasks another setting, and one setting is as good as the other.",
     ),
     HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.core:CoordinatorCore._enqueue",
-            "self._next_correlation_id += 1",
-            "self._next_correlation_id += 2",
-        ),
-        "equivalent",
-        "requests are numbered with gaps, and no two have one number.",
-    ),
-    HarmlessEdit(
         Edit("rebalance_check.impl.coordinator.timers:Timers.arm", "self._order += 1", "pass"),
         "equivalent",
         "timers that are due at one millisecond fire in another order, which Kafka's timer leaves open.",
@@ -231,27 +185,9 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "the simulated plug-in handles its first records a second later.",
     ),
     HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.core:CoordinatorCore.__init__",
-            "self._next_correlation_id = 0",
-            "self._next_correlation_id = (-1)",
-        ),
-        "equivalent",
-        "requests are numbered from another number on, and no two have one number.",
-    ),
-    HarmlessEdit(
         Edit("rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.fail", "self._fail()", "pass"),
         "equivalent",
         "the simulated plug-in of a connector does not fail when it should, and one that runs on is right.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.coordinator:Coordinator.close",
-            'self._leave("the member is being closed", emits_loss=False)',
-            'self._leave("the member is being closed", emits_loss=True)',
-        ),
-        "equivalent",
-        "a member that was closed records that it lost its membership, which it left; nothing acts on it.",
     ),
     HarmlessEdit(
         Edit(

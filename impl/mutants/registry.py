@@ -20,6 +20,7 @@ from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.need import NEED_MUTANTS
 from rebalance_check.impl.mutants.passed_over import PASSED_OVER_MUTANTS
+from rebalance_check.impl.mutants.record import RECORD_MUTANTS
 from rebalance_check.impl.mutants.rest import REST_MUTANTS
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
@@ -47,6 +48,7 @@ _KNOWN: Final = _by_name(
         *CONTRACT_MUTANTS,
         *REST_MUTANTS,
         *PASSED_OVER_MUTANTS,
+        *RECORD_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

@@ -17,7 +17,6 @@ _HINT: Final = (
 )
 
 UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
-    HarmlessEdit(Edit(f"{_CLIENT}.coordinator:Coordinator.next_poll", "return 0", "pass"), "equivalent", _HINT),
     HarmlessEdit(
         Edit(
             f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
@@ -26,15 +25,6 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         ),
         "equivalent",
         _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_started",
-            'protocol=group.protocol_name or "",',
-            'protocol="",',
-        ),
-        "equivalent",
-        _RECORD,
     ),
     HarmlessEdit(
         Edit(
@@ -94,16 +84,6 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.coordinator.emit:EventEmitter.incarnation_ended",
-            "recorder.emit(\n            events.IncarnationEnded(incarnation=group.incarnation, "
-            "generation=group.generation, deposed=deposed)\n        )",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.connect.config.store:ConfigStore.snapshot",
             "if self._recorder.listens:",
             "if not (self._recorder.listens):",
@@ -130,24 +110,6 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
             "rebalance_check.impl.connect.worker.membership:WorkerMembership.owner_url",
             "self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)",
             "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.emit:EventEmitter.generation_started",
-            'protocol=group.protocol_name or "",',
-            'protocol="",',
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.coordinator.coordinator:GroupCoordinator.rested",
-            "return None if group is None else rested(self._shard, group)",
-            "return None if group is not None else rested(self._shard, group)",
         ),
         "equivalent",
         _RECORD,
@@ -217,31 +179,6 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         Edit(
             "rebalance_check.impl.connect.status.queries:StatusQueries.connectors",
             'self._listed("connectors", "", names)',
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.leading:Leading._emit_assignment",
-            "self.recorder.emit(\n        AssignmentComputed(\n            member=self.member,\n            "
-            "generation=generation.generation_id,\n            member_id=generation.member_id,\n            "
-            "protocol=protocol,\n            owned_partitions=tuple((member, _sorted_names(one.owned)) for "
-            "member, one in subscriptions.items()),\n            owned_generations=tuple(\n                "
-            "(member, NO_GENERATION if one.generation is None else one.generation)\n                for "
-            "member, one in subscriptions.items()\n            ),\n            assignments=tuple((member, "
-            "_sorted_names(given)) for member, given in assigned.items()),\n        )\n    )",
-            "pass",
-        ),
-        "equivalent",
-        _RECORD,
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.client.elector:LeaderElector._emit_election",
-            "self.recorder.emit(\n        AssignmentComputed(member=self.member, **self._membership(), "
-            "protocol=PROTOCOL_NAME, assignments=given)\n    )",
             "pass",
         ),
         "equivalent",

@@ -96,7 +96,7 @@ FLOORS = (
         "properties.need",
         "properties.contract",
     ),
-    ("properties.connect",),
+    ("properties.connect", "properties.record"),
     ("properties.catalogue", "properties.judgement"),
     ("properties.known",),
     ("properties.listening",),

@@ -16,6 +16,7 @@ from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
 from rebalance_check.impl.mutants.edits.need import NEED_EDITS
 from rebalance_check.impl.mutants.edits.passed_over import PASSED_OVER_EDITS
+from rebalance_check.impl.mutants.edits.record import RECORD_EDITS
 from rebalance_check.impl.mutants.edits.rest import REST_EDITS
 from rebalance_check.impl.mutants.edits.status import STATUS_EDITS
 
@@ -28,6 +29,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **CONTRACT_EDITS,
     **REST_EDITS,
     **PASSED_OVER_EDITS,
+    **RECORD_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

@@ -1,0 +1,47 @@
+"""Mutants of what is recorded: what the group does is the same, and its history says less, or something else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+
+
+def _mutant(name: str, what: str, caught_by: str, protocol: SimulatedProtocol = SimulatedProtocol.EAGER) -> Mutant:
+    find = FuzzSearch(options=SimulationOptions(protocol=protocol))
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
+
+
+RECORD_MUTANTS: Final = [
+    _mutant(
+        "generations-have-no-protocol",
+        "the coordinator records the start of a generation without the protocol that it selected",
+        "answers_fit_the_record",
+    ),
+    _mutant(
+        "answered-join-lists-nothing",
+        "the coordinator records no protocols of a JoinGroup that it answers",
+        "replies_repeat_their_requests",
+    ),
+    _mutant(
+        "request-numbers-skip",
+        "a member numbers its requests with gaps",
+        "numbers_have_no_gaps",
+    ),
+    _mutant(
+        "closing-is-recorded-as-a-loss",
+        "a member that leaves because it closes records that it lost its membership",
+        "losses_are_recorded_once",
+    ),
+    _mutant(
+        "computed-assignment-is-not-recorded",
+        "the leader of a group of consumers does not record the assignment that it computed",
+        "assignments_are_recorded",
+    ),
+    _mutant(
+        "coordinator-is-not-looked-at",
+        "the coordinator of a settled group does not say what it keeps of it",
+        "looks_are_whole",
+    ),
+]

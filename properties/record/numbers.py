@@ -1,0 +1,94 @@
+"""Requests of members and writes of status stores are numbered one after another: a gap is something unrecorded."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    LookUpSent,
+    MemberStarted,
+    RequestSent,
+    RunStarted,
+    StatusAttempted,
+)
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.record.serving import FAMILY
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+
+
+class NumbersHaveNoGapsViolated(Violation):
+    """The number of a request, or of a status write, is not the one after the last."""
+
+
+class _Numbers(SimulatedFold):
+    """The last number of each process, and of each status store; None before the first."""
+
+    bookkeeping = frozenset({MemberStarted})
+    needs = ((RunStarted,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_process,
+            RequestSent: self.on_sent,
+            LookUpSent: self.on_sent,
+            StatusAttempted: self.on_attempt,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._last: dict[tuple[str, str], Event] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def on_process(self, event: MemberStarted) -> None:
+        """A process counts anew."""
+        key = ("request", event.member)
+        self._last[key], self._numbers[key] = event, -1
+
+    def on_sent(self, event: RequestSent | LookUpSent) -> None:
+        """Requests and look-ups are counted together."""
+        self._next(("request", event.member), event.request, event)
+
+    def on_attempt(self, event: StatusAttempted) -> None:
+        """All writes of a store are, also those that it suppresses; each store has a name of its own."""
+        self._numbers.setdefault(("write", event.worker), -1)
+        self._next(("write", event.worker), event.attempt, event)
+
+    def _next(self, key: tuple[str, str], number: int, event: Event) -> None:
+        what, who = key
+        expected = self._numbers.get(key, number - 1) + 1
+        before, self._last[key], self._numbers[key] = self._last.get(key), event, number
+        if not self.run.is_simulated:
+            return
+        self.compared = (self.compared or 0) + 1
+        if number != expected:
+            self.contradiction(
+                f"{who} numbers a {what} {number}, and the next number is {expected}",
+                *([(f"what came before it of {who} is recorded at {STEP};", before)] if before is not None else []),
+                (f"the {what} at {STEP} has the number {number} instead of {expected}: contradiction.", event),
+            )
+
+
+NumbersHaveNoGaps: Final = Invariant(
+    name="numbers_have_no_gaps",
+    family=FAMILY,
+    claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are the writes of a status "
+    "store",
+    source="AbstractCoordinator.client; NetworkClient (correlation ids)",
+    premises=(SIMULATED,),
+    exempted_by=(LookUpSent, MemberStarted, RequestSent, StatusAttempted),
+    violation=NumbersHaveNoGapsViolated,
+    fold=_Numbers,
+)
+"""A number that is left out is a request that no claim sees.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    MemberStarted(member="m0")
+    LookUpSent(member="m0", request=0)
+    RequestSent(member="m0", api="JoinGroup", request=2)
+"""
+
+CLAIMS: Final = (NumbersHaveNoGaps,)
+"""In the order in which reports name them."""
