@@ -1,4 +1,5 @@
-"""Mutants of what is recorded: what the group does is the same, and its history says less, or something else."""
+"""Mutants of what is recorded (what the group does is the same, and its history says something else), and those that
+the same random edits led to."""
 
 from __future__ import annotations
 
@@ -43,5 +44,36 @@ RECORD_MUTANTS: Final = [
         "coordinator-is-not-looked-at",
         "the coordinator of a settled group does not say what it keeps of it",
         "looks_are_whole",
+    ),
+    _mutant(
+        "commit-events-name-no-member",
+        "a consumer records its commits under a member id that no member has",
+        "events_name_their_membership",
+    ),
+    _mutant(
+        "assignments-teach-nothing",
+        "a consumer that is assigned topics which it wants already records that it wants others now",
+        "learned_topics_are_new",
+    ),
+    _mutant(
+        "cooperative-assignors-are-followed-eagerly",
+        "a consumer whose assignors are all cooperative follows the eager protocol",
+        "rebalance_protocol_is_common",
+        SimulatedProtocol.COOPERATIVE,
+    ),
+    _mutant(
+        "commits-prolong-no-session",
+        "a commit is no sign of activity of its member",
+        "sessions_run_from_the_last_sign",
+    ),
+    _mutant(
+        "resigning-coordinator-dismisses-nobody",
+        "a coordinator that resigns does not answer the JoinGroups and SyncGroups that wait",
+        "what_waits_is_answered",
+    ),
+    _mutant(
+        "closing-consumer-keeps-its-partitions",
+        "a consumer that closes does not revoke what it owns",
+        "who_closes_owns_nothing",
     ),
 ]

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ON_LEAVE_PREPARE,
+    AssignmentCompleted,
     CallbackStarted,
     Event,
     MemberClosing,
@@ -14,6 +15,8 @@ from rebalance_check.model.vocabulary.events import (
     MemberEvent,
     MemberLeft,
     MemberStarted,
+    PartitionsLost,
+    PartitionsRevoked,
     RequestAnswered,
     RequestSent,
     RunStarted,
@@ -26,6 +29,10 @@ from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 class LastCommitIsWaitedForViolated(Violation):
     """A consumer that closed prepared to leave, and its last commit was not answered."""
+
+
+class WhoClosesOwnsNothingViolated(Violation):
+    """A consumer closed and had not given up what it owned."""
 
 
 class _LastCommits(SimulatedFold):
@@ -80,6 +87,53 @@ class _LastCommits(SimulatedFold):
             )
 
 
+class _OwnsNothing(SimulatedFold):
+    """What each consumer owns."""
+
+    bookkeeping = frozenset({AssignmentCompleted, MemberCrashed, MemberStarted, PartitionsLost, PartitionsRevoked})
+    needs = ((AssignmentCompleted,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_process,
+            MemberCrashed: self.on_process,
+            MemberLeft: self.on_left,
+            AssignmentCompleted: self.on_completed,
+            PartitionsRevoked: self.on_given_up,
+            PartitionsLost: self.on_given_up,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._owns: dict[str, tuple[AssignmentCompleted, set[str]]] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process owns nothing."""
+        self._owns.pop(event.member, None)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """It owns this from here on."""
+        self._owns[event.member] = event, set(event.owned)
+
+    def on_given_up(self, event: PartitionsRevoked | PartitionsLost) -> None:
+        """It owns less."""
+        if (owns := self._owns.get(event.member)) is not None:
+            owns[1].difference_update(event.partitions)
+
+    def on_left(self, event: MemberLeft) -> None:
+        """It gave everything up before."""
+        owns = self._owns.pop(event.member, None)
+        if owns is None or not self.run.is_simulated:
+            return
+        self.compared = (self.compared or 0) + 1
+        completed, kept = owns
+        if kept:
+            self.contradiction(
+                f"{event.member} closes and has not given up {', '.join(sorted(kept))}",
+                (f"{event.member} owns {', '.join(sorted(completed.owned))} since {STEP};", completed),
+                (f"it left at {STEP}, and neither gave up nor lost {', '.join(sorted(kept))}: contradiction.", event),
+            )
+
+
 LastCommitIsWaitedFor: Final = Invariant(
     name="last_commit_is_waited_for",
     family=FAMILY,
@@ -100,5 +154,24 @@ The smallest history that breaks it::
     CallbackStarted(member="m0", generation=1, callback="onLeavePrepare")
 """
 
-CLAIMS: Final = (LastCommitIsWaitedFor,)
+WhoClosesOwnsNothing: Final = Invariant(
+    name="who_closes_owns_nothing",
+    family=FAMILY,
+    claim="a consumer that closes has given up, or lost, all that it owned when it leaves",
+    source="ConsumerCoordinator.onLeavePrepare",
+    premises=(SIMULATED,),
+    exempted_by=(MemberCrashed, MemberStarted, PartitionsLost, PartitionsRevoked),
+    violation=WhoClosesOwnsNothingViolated,
+    fold=_OwnsNothing,
+)
+"""The application commits and cleans up in the callback by which it gives a partition up.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
+    MemberLeft(member="m0")
+"""
+
+CLAIMS: Final = (LastCommitIsWaitedFor, WhoClosesOwnsNothing)
 """In the order in which reports name them."""

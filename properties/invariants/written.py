@@ -9,10 +9,12 @@ from rebalance_check.model.vocabulary.events import (
     GroupMetadataAppended,
     GroupMetadataWritten,
     IncarnationStarted,
+    RunStarted,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 Record = tuple[int, int, tuple[str, ...]]
 """Incarnation, generation and members."""
@@ -22,11 +24,11 @@ class OnlyWrittenRecordsAreAppendedViolated(Violation):
     """The log has a record of a group that its coordinator did not write."""
 
 
-class _Written(Fold):
+class _Written(SimulatedFold):
     """What was handed to the log, and how often it was appended."""
 
     bookkeeping = frozenset({IncarnationStarted, GroupMetadataWritten})
-    needs = ((IncarnationStarted,), (GroupMetadataWritten,))
+    needs = ((IncarnationStarted,), (RunStarted, GroupMetadataWritten))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -54,7 +56,7 @@ class _Written(Fold):
         """It was written before."""
         begun = self._begun.get(event.incarnation)
         record = (event.incarnation, event.generation, tuple(sorted(event.members)))
-        if begun is None or not self._writes:
+        if begun is None or not (self._writes or self.run.is_simulated):
             return
         self.compared = (self.compared or 0) + 1
         left = self._open.get(record, 0)
@@ -75,7 +77,10 @@ OnlyWrittenRecordsAreAppended: Final = Invariant(
     claim="each group record in the log was written once by the incarnation that it is of, with its generation and "
     "members",
     source="CoordinatorRuntime.scheduleWriteOperation; GroupCoordinatorRecordHelpers.newGroupMetadataRecord",
-    premises=("the history holds the incarnation from its begin, with what it writes (GroupMetadataWritten)",),
+    premises=(
+        "the history holds the incarnation from its begin, with what it writes (GroupMetadataWritten), as that of each "
+        "simulated run does",
+    ),
     exempted_by=(GroupMetadataWritten,),
     violation=OnlyWrittenRecordsAreAppendedViolated,
     fold=_Written,

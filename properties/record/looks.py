@@ -34,8 +34,8 @@ class _Looks(SimulatedFold):
     All are judged at the end: what happens at one time may be recorded in any order.
     """
 
-    bookkeeping = frozenset({CoordinatorRested, MemberRested, RestingStateRead, RunEnded})
-    needs = ((RunStarted,),)
+    bookkeeping = frozenset({CoordinatorRested, GroupRested, MemberRested, RestingStateRead})
+    needs = ((RunStarted,), (GroupRested,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

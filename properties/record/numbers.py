@@ -8,14 +8,19 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     LookUpSent,
     MemberStarted,
+    ReplyEvent,
+    RequestParked,
     RequestSent,
     RunStarted,
     StatusAttempted,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
-from rebalance_check.properties.record.serving import FAMILY
+from rebalance_check.properties.record.serving import FAMILY, REPLIES
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+
+COORDINATOR: Final = "the coordinator"
+"""Who numbers the requests that arrive."""
 
 
 class NumbersHaveNoGapsViolated(Violation):
@@ -34,10 +39,12 @@ class _Numbers(SimulatedFold):
             RequestSent: self.on_sent,
             LookUpSent: self.on_sent,
             StatusAttempted: self.on_attempt,
+            **dict.fromkeys((RequestParked, *REPLIES), self.on_arrived),
         }
         super().__init__(invariant, handlers)
         self.compared = 0
         self._last: dict[tuple[str, str], Event] = {}
+        self._arrived = 0
         self._numbers: dict[tuple[str, str], int] = {}
 
     def on_process(self, event: MemberStarted) -> None:
@@ -53,6 +60,15 @@ class _Numbers(SimulatedFold):
         """All writes of a store are, also those that it suppresses; each store has a name of its own."""
         self._numbers.setdefault(("write", event.worker), -1)
         self._next(("write", event.worker), event.attempt, event)
+
+    def on_arrived(self, event: RequestParked | ReplyEvent) -> None:
+        """A coordinator keeps each request, or answers it at once: those of all nodes are counted together, from 1."""
+        if event.request <= self._arrived:
+            return
+        key = ("request that arrives", COORDINATOR)
+        self._numbers[key] = self._arrived
+        self._arrived = event.request
+        self._next(key, event.request, event)
 
     def _next(self, key: tuple[str, str], number: int, event: Event) -> None:
         what, who = key
@@ -73,10 +89,10 @@ NumbersHaveNoGaps: Final = Invariant(
     name="numbers_have_no_gaps",
     family=FAMILY,
     claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are the writes of a status "
-    "store",
+    "store; a coordinator, whose numbers begin with 1, keeps each request that arrives or answers it at once",
     source="AbstractCoordinator.client; NetworkClient (correlation ids)",
     premises=(SIMULATED,),
-    exempted_by=(LookUpSent, MemberStarted, RequestSent, StatusAttempted),
+    exempted_by=(LookUpSent, MemberStarted, RequestParked, RequestSent, StatusAttempted, *REPLIES),
     violation=NumbersHaveNoGapsViolated,
     fold=_Numbers,
 )

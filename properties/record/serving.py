@@ -122,6 +122,15 @@ class _Serving(SimulatedFold):
     def _begin(self, event: Begun) -> None:
         self._generation[event.incarnation] = event
         self.compared = (self.compared or 0) + 1
+        timeouts_ms = (
+            (event.session_timeout_ms, event.rebalance_timeout_ms) if isinstance(event, IncarnationStarted) else ()
+        )
+        if timeouts_ms and (min(timeouts_ms) < 0 or bool(max(timeouts_ms)) != bool(event.members)):
+            self.contradiction(
+                f"incarnation {event.incarnation} begins with {len(event.members)} members, and with other timeouts",
+                (f"it has the timeouts {' and '.join(map(str, timeouts_ms))} ms at {STEP}, and {len(event.members)} "
+                 "members, of which they are the longest: contradiction.", event),
+            )  # fmt: skip
         missing = [what for what in ("leader", "protocol") if event.members and not getattr(event, what)]
         if missing:
             self.contradiction(

@@ -48,4 +48,34 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "return None",
         ),
     ),
+    "commit-events-name-no-member": (
+        Edit(
+            f"{_CLIENT}.committing:Committing._commit_answered",
+            'getattr(sent.request, "member_id", "")',
+            '"member_id"',
+        ),
+    ),
+    "assignments-teach-nothing": (
+        Edit(f"{_CLIENT}.subscriptions:Subscribed.learn", "if self._pattern is None or not new:", "if False:"),
+    ),
+    "cooperative-assignors-are-followed-eagerly": (
+        Edit(
+            f"{_CLIENT}.consumer:common_protocol",
+            "return RebalanceProtocol.COOPERATIVE",
+            "pass",
+        ),
+    ),
+    "commits-prolong-no-session": (
+        Edit(
+            f"{_COORDINATOR}.offsets:offset_commit",
+            "shard.arm_session(group, member.member_id, member.session_timeout_ms)",
+            "pass",
+        ),
+    ),
+    "resigning-coordinator-dismisses-nobody": (
+        Edit(f"{_COORDINATOR}.failover:unload", "dismiss(shard, group, member)", "pass"),
+    ),
+    "closing-consumer-keeps-its-partitions": (
+        Edit(f"{_CLIENT}.consumer:ConsumerCoordinator.on_leave_prepare", "self._revoke(self._owned)", "pass"),
+    ),
 }

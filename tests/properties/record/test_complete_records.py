@@ -9,8 +9,10 @@ from typing import Final
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
+    ON_JOIN_COMPLETE,
     ON_LEAVE_PREPARE,
     AssignmentComputed,
+    CallbackEnded,
     CallbackStarted,
     ConnectAssignmentComputed,
     CoordinatorElected,
@@ -32,12 +34,14 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     MemberStarted,
     NodeChanged,
+    OffsetCommitted,
     RequestAnswered,
     RequestParked,
     RequestSent,
     RestingStateRead,
     RunStarted,
     StatusAttempted,
+    SubscriptionChanged,
     SyncGroupReplied,
 )
 from rebalance_check.properties.catalogue import select
@@ -47,6 +51,7 @@ from rebalance_check.properties.verdict import Outcome
 History = Callable[..., list[Event]]
 ANSWERS, REPLIES, NUMBERS = "answers_fit_the_record", "replies_repeat_their_requests", "numbers_have_no_gaps"
 LOSSES, ASSIGNED, LOOKS = "losses_are_recorded_once", "assignments_are_recorded", "looks_are_whole"
+NAMES, LEARNED, COMMON = "events_name_their_membership", "learned_topics_are_new", "rebalance_protocol_is_common"
 
 
 def began(incarnation: int = 0, generation: int = 0, protocol: str = "range") -> IncarnationStarted:
@@ -54,6 +59,7 @@ def began(incarnation: int = 0, generation: int = 0, protocol: str = "range") ->
     return IncarnationStarted(
         incarnation=incarnation, generation=generation, status="Stable" if members else "Empty", members=members,
         leader="a" if members else "", protocol=protocol if members else "",
+        session_timeout_ms=10_000 if members else 0, rebalance_timeout_ms=30_000 if members else 0,
     )  # fmt: skip
 
 
@@ -129,10 +135,29 @@ def read(subject: str, role: str, *, is_new: bool = False) -> RestingStateRead:
     return RestingStateRead(subject=subject, role=role, state=(), is_new=is_new)
 
 
+def arrived(number: int) -> HeartbeatReplied:
+    return replace(beat(), request=number)
+
+
+def committed(member_id: str, number: int = 1) -> OffsetCommitted:
+    return OffsetCommitted(member="m0", generation=number, member_id=member_id, partition="t-0", offset=1, error="NONE")
+
+
+def wants(*topics: str) -> SubscriptionChanged:
+    return SubscriptionChanged(member="m0", topics=topics)
+
+
+def consumer(protocol: str, *assignors: str) -> MemberStarted:
+    return MemberStarted(member="m0", protocol=protocol, assignors=assignors, topics=("t",))
+
+
 RUN: Final = RunStarted(subject="simulator", punctual=True)
 STARTED, CRASHED = MemberStarted(member="m0"), MemberCrashed(member="m0")
 ELECTED: Final = CoordinatorElected(node=1, incarnation=1)
 KEPT: Final = CoordinatorRested(incarnation=0, generation=1)
+APPLIES: Final = CallbackStarted(member="m0", generation=1, callback=ON_JOIN_COMPLETE)
+APPLIED: Final = CallbackEnded(member="m0", callback=ON_JOIN_COMPLETE, outcome="finished")
+WANTED: Final = (RUN, consumer("eager", "range"))
 LEAVES: Final = CallbackStarted(member="m0", generation=1, callback=ON_LEAVE_PREPARE)
 SERVES: Final = (RUN, began(), generation())
 DEALT: Final = ConnectAssignmentComputed(
@@ -160,6 +185,13 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "requests and look-ups": (NUMBERS, (RUN, STARTED, look_up(0), sent(1), sent(2))),
     "another process counts anew": (NUMBERS, (RUN, STARTED, look_up(0), sent(1), CRASHED, STARTED, look_up(0))),
     "each store counts for itself": (NUMBERS, (RUN, wrote(0), wrote(1), wrote(0, "w0/2"))),
+    "what arrives": (NUMBERS, (RUN, parked(), arrived(2), accepted(), arrived(3))),
+    "its own id": (NAMES, (RUN, joined(), committed("a"))),
+    "of the generation before": (NAMES, (RUN, joined(), joined("b", 2), committed("a"), committed("b", 2))),
+    "a generation that came again": (NAMES, (RUN, joined(), joined("b"), committed("a"))),
+    "a topic is new": (LEARNED, (*WANTED, APPLIES, wants("t", "u"), APPLIED)),
+    "its assignors are eager": (COMMON, (RUN, consumer("eager", "cooperative-sticky", "range"))),
+    "all its assignors are cooperative": (COMMON, (RUN, consumer("cooperative", "cooperative-sticky"))),
     "lost, then joined anew": (LOSSES, (RUN, STARTED, joined(), lost(), sent(3, "JoinGroup", ""))),
     "it joins again": (LOSSES, (RUN, STARTED, joined(), sent(3, "JoinGroup"), joined(number=2), lost(number=2))),
     "another process": (LOSSES, (RUN, STARTED, joined(), CRASHED, STARTED, sent(0, "JoinGroup", ""))),
@@ -197,6 +229,16 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a request is left out": (NUMBERS, (RUN, STARTED, look_up(0), sent(2))),
     "a number comes twice": (NUMBERS, (RUN, STARTED, look_up(0), sent(0))),
     "the first number": (NUMBERS, (RUN, STARTED, look_up(1))),
+    "what arrived is left out": (NUMBERS, (RUN, arrived(1), arrived(3))),
+    "what arrived first": (NUMBERS, (RUN, arrived(2))),
+    "another id": (NAMES, (RUN, joined(), committed("b"))),
+    "no id": (NAMES, (RUN, joined(), committed(""))),
+    "no topic is new": (LEARNED, (*WANTED, APPLIES, wants("t"))),
+    "topics are gone": (LEARNED, (*WANTED, APPLIES, wants())),
+    "not the highest": (COMMON, (RUN, consumer("eager", "cooperative-sticky"))),
+    "not of all": (COMMON, (RUN, consumer("cooperative", "cooperative-sticky", "range"))),
+    "timeouts of nobody": (ANSWERS, (RUN, replace(began(), session_timeout_ms=1))),
+    "less than no time": (ANSWERS, (RUN, replace(began(), session_timeout_ms=-1))),
     "a write is left out": (NUMBERS, (RUN, wrote(0), wrote(2))),
     "the first write": (NUMBERS, (RUN, wrote(1))),
     "no loss": (LOSSES, (RUN, STARTED, joined(), sent(3, "JoinGroup", ""))),
