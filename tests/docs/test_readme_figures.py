@@ -35,5 +35,7 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         250: "two hundred and fifty",
         260: "two hundred and sixty",
         270: "two hundred and seventy",
+        280: "two hundred and eighty",
+        290: "two hundred and ninety",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")
