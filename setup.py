@@ -46,6 +46,8 @@ IN_COMMON = (
 """Modules of these packages that the copy has in common with Python."""
 INTERPRETED = ("__init__.py", "catalogue.py", "recent.py")
 """The first two only list what others define; the last is a dictionary of our own, from which mypyc deletes nothing."""
+HIDDEN = "-fvisibility=hidden"
+"""Functions call each other directly, and not by a table through which another library might replace them."""
 MYPY = "mypy>=2.4,<2.5"
 
 is_wanted = os.environ.get("REBALANCE_CHECK_COMPILE") == "1"
@@ -86,17 +88,19 @@ def extensions() -> list[Extension]:
     sys.path.insert(0, str(ROOT))
     from mypyc.build import mypycify  # noqa: PLC0415 - needed for this alone
 
+    import setup_enums  # noqa: PLC0415 - likewise
     from setup_dataclasses import Rewriter  # noqa: PLC0415 - likewise
 
     folder = ROOT.resolve() / "build" / "mypyc"
     package = copied(folder)
     found = sorted(path for pattern in COMPILED for path in package.glob(pattern) if path.name not in INTERPRETED)
     found += sorted((package / "impl" / "compiled").rglob("*.py"))
+    setup_enums.rewrite(found, folder)
     Rewriter({".".join(path.relative_to(folder).with_suffix("").parts): path for path in found}).rewrite()
     before = Path.cwd()
     os.chdir(folder)
     try:
-        return mypycify(
+        made = mypycify(
             [
                 "--config-file=",
                 "--ignore-missing-imports",
@@ -109,6 +113,9 @@ def extensions() -> list[Extension]:
         )
     finally:
         os.chdir(before)
+    for one in made if os.name == "posix" else ():
+        one.extra_compile_args.append(HIDDEN)
+    return made
 
 
 setup(
