@@ -7,7 +7,7 @@ partition it counts that there is one, and not which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
@@ -45,18 +45,30 @@ _DEPTH: Final = 4
 
 def state_of(subject: object, now_ms: int, but: Collection[str] = ()) -> dict[str, str]:
     """Each field of ``subject``, and of the objects in it, by its path; ``but`` are names that are left out."""
-    return dict(_fields(subject, "", now_ms, frozenset(but), _DEPTH))
+    reading = _Reading(now_ms, frozenset(but))
+    reading.read(subject, "", _DEPTH)
+    return reading.state
 
 
-def _fields(subject: object, path: str, now_ms: int, but: frozenset[str], depth: int) -> Iterator[tuple[str, str]]:
-    for name, value in sorted(_attributes(subject).items()):
-        if name in but:
-            continue
-        where = f"{path}{name.lstrip('_')}"
-        if depth and _is_ours(value):
-            yield from _fields(value, f"{where}.", now_ms, but, depth - 1)
-        else:
-            yield where, _shown(name, value, now_ms)
+class _Reading:
+    """What was read at ``now_ms``, without the fields of the names ``but``."""
+
+    def __init__(self, now_ms: int, but: frozenset[str]) -> None:
+        self.state: dict[str, str] = {}
+        self._now_ms = now_ms
+        self._but = but
+
+    def read(self, subject: object, path: str, depth: int) -> None:
+        """The fields of an object that is found at ``path``, and of the objects in it, ``depth`` deep."""
+        stored = _attributes(subject)
+        for name in sorted(stored):
+            if name in self._but:
+                continue
+            where, value = f"{path}{name.lstrip('_')}", stored[name]
+            if depth and _is_ours(value):
+                self.read(value, f"{where}.", depth - 1)
+            else:
+                self.state[where] = _shown(name, value, self._now_ms)
 
 
 def _attributes(subject: object) -> dict[str, Any]:
@@ -116,7 +128,8 @@ def _shown(name: str, value: object, now_ms: int) -> str:
 
 
 def _plain(value: object) -> str:
-    render: Callable[[Any], str]
+    if value is None or isinstance(value, int | float):  # most of them
+        return str(value)
     match value:
         case TopicPartition():
             return value.topic
@@ -125,18 +138,13 @@ def _plain(value: object) -> str:
         case Mapping():
             return ", ".join(sorted({f"{_plain(key)}: {_plain(each)}" for key, each in value.items()})) or "nothing"
         case set() | frozenset() | list() | tuple():
-            render = _plain
-            return ", ".join(sorted(set(map(render, value)))) or "nothing"
+            return ", ".join(sorted({_plain(each) for each in value})) or "nothing"
         case bytes():
             return f"{len(value)} bytes"
         case _:
-            return str(value) if _is_simple(value) else _kind(value)
+            return str(value) if isinstance(value, Enum) else _kind(value)
 
 
 def _kind(value: object) -> str:
     """What a value is that has no text: all functions are alike, compiled or not."""
     return "function" if callable(value) else type(value).__name__
-
-
-def _is_simple(value: object) -> bool:
-    return value is None or isinstance(value, int | float | Enum)

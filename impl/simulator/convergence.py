@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rebalance_check.impl.simulator.environment import Environment
@@ -23,13 +22,13 @@ LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
 """For how long nothing of an older process may show up."""
 
 
-def settle(environment: Environment) -> tuple[str, ...]:
+def settle(environment: Environment, look: Callable[[Environment], None] = look) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
     That begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
 
     What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
-    all is well.
+    all is well. ``look`` records what is seen of the group when it has settled, and when it stayed so.
     """
     clock = environment.clock
     end_ms, limit = clock.now_ms + HEALING_MS, environment.events + HEALING_EVENTS
@@ -110,12 +109,13 @@ def _pending_group(environment: Environment) -> Iterator[str]:
 
 
 def _pending_ownership(environment: Environment) -> Iterator[str]:
-    owners = Counter(
-        thing for member in environment.members if member.application for thing in member.application.holds
-    )
+    owners: dict[str, int] = {}
+    for member in environment.members:
+        for thing in member.application.holds if member.application is not None else ():
+            owners[thing] = owners.get(thing, 0) + 1
     to_own = environment.to_own()
     for thing in to_own:
-        if not owners[thing]:
+        if thing not in owners:
             yield f"{thing} has no owner"
     for thing, count in sorted(owners.items()):
         if count > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.impl.runtime.choices import Choices, choosing
+from rebalance_check.impl.runtime.choices import QuietChoices, choosing
 from rebalance_check.impl.runtime.faults import NO_FAULTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
@@ -29,9 +29,9 @@ def compare_with_new(environment: Environment, options: SimulationOptions, setti
     """
     if options.protocol in NOT_COMPARED:
         return
-    with choosing(Choices({})):  # all quiet: what this run drew, or was given, is no concern of the new group
+    with choosing(QuietChoices()):  # what this run drew, or was given, is no concern of the new group
         founded = _founded_like(environment, options, settings)
-        unsettled = settle(founded)
+        unsettled = settle(founded, look=_unseen)
     if unsettled:
         return
     for is_new, group in ((True, founded), (False, environment)):
@@ -57,6 +57,10 @@ def _founded_like(environment: Environment, options: SimulationOptions, settings
 
 def _unheard(_event: Event) -> None:
     """The new group leaves no history."""
+
+
+def _unseen(_group: Environment) -> None:
+    """No look at the new group is recorded, so none is taken."""
 
 
 def _states(group: Environment, *, is_new: bool) -> Iterator[RestingStateRead]:
