@@ -60,8 +60,11 @@ _LEADING_ZEROS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.+-])(-?)0+(?=\d)'
 """A string, which stays as it is, or zeros in front of a number, which Kafka's reader allows."""
 
 
-_ANY_ZEROS: Final = re.compile(r"(?<![\w.+])0\d")
-"""What every text has from which zeros are to be taken: few have, and the others need no second look."""
+_ANY_ZEROS: Final = re.compile(r"0\d(?<![\w.+]0\d)")
+"""What every text has from which zeros are to be taken: few have, and the others need no second look.
+
+It begins with the zero, and looks back from behind it, so that the search runs to the next zero at once.
+"""
 
 
 def _without_zeros(found: re.Match[str]) -> str:

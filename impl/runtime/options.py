@@ -217,6 +217,8 @@ def _written(value: object) -> str:
 
 def _named(kind: type[E], name: str, what: str) -> E:
     """The value of an enum by its name, as it stands on a command line or in JSON."""
+    if isinstance(name, kind):
+        return name
     try:
         return kind(name)
     except ValueError:

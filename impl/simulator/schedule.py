@@ -6,6 +6,7 @@ The same schedule runs on the simulator and on live clients of a real broker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from random import Random
 from typing import Final
 
@@ -72,6 +73,11 @@ def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
         return SimulatedProtocol.COOPERATIVE if options.upgrade_path.cooperative else SimulatedProtocol.EAGER
     if options.protocol is not SimulatedProtocol.MIXED:
         return options.protocol
+    return _drawn_of_mixed(seed)
+
+
+@lru_cache(maxsize=1)  # a run asks twice: for its schedule, and when it begins
+def _drawn_of_mixed(seed: int) -> SimulatedProtocol:
     return stream(seed, "protocol").choice(DRAWN_PROTOCOLS)
 
 

@@ -16,7 +16,7 @@ class Struck:
 
     def __init__(self) -> None:
         self._status = NO_GROUP
-        self._noted: set[tuple[str, str]] = set()
+        self._noted: set[tuple[FaultKind, str]] = set()
 
     def observe(self, event: Event) -> None:
         """Take the next event of the run."""
@@ -24,7 +24,7 @@ class Struck:
 
     def note(self, kind: FaultKind) -> None:
         """A fault of this kind strikes now."""
-        self._noted.add((kind.value, self._status))
+        self._noted.add((kind, self._status))
 
     def note_churn(self, action: Action, plan: FaultPlan) -> None:
         """An action of the churn happens now, which may be that of several kinds."""
@@ -34,7 +34,7 @@ class Struck:
 
     def noted(self) -> tuple[tuple[str, str], ...]:
         """Kinds and statuses, sorted."""
-        return tuple(sorted(self._noted))
+        return tuple(sorted((kind.value, status) for kind, status in self._noted))
 
 
 def _is_of(action: Action, kind: FaultKind) -> bool:

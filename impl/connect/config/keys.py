@@ -40,12 +40,15 @@ class ConfigKey(NamedTuple):
         return f"{self.kind}{self.name}" + (f"-{self.task}" if self.kind is RecordKind.TASK else "")
 
 
+_NAMED_KINDS: Final = tuple(kind for kind in RecordKind if kind is not RecordKind.SESSION_KEY)
+"""The kinds whose keys go on behind the prefix."""
+
+
 def read_config_key(key: str) -> ConfigKey | None:
     """What a record key names, or None where Kafka's reader ignores the record; empty names are accepted."""
     if key == RecordKind.SESSION_KEY:
         return ConfigKey(RecordKind.SESSION_KEY)
-    kinds = (kind for kind in RecordKind if kind is not RecordKind.SESSION_KEY and key.startswith(kind))
-    kind = next(kinds, None)
+    kind = next((kind for kind in _NAMED_KINDS if key.startswith(kind)), None)
     if kind is None:
         return None
     return _read_task_key(key) if kind is RecordKind.TASK else ConfigKey(kind, key.removeprefix(kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from rebalance_check.impl.connect.config.changes import (
     ConfigChange,
@@ -19,10 +20,12 @@ from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot, Connect
 from rebalance_check.impl.connect.config.values import Properties, RestartRequest
 from rebalance_check.model.vocabulary.events import ConfigCallbackCalled, ConfigRead, ConfigSnapshotTaken
 
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
 
 def config_text(config: Properties | None) -> str:
     """A text that is equal exactly where configurations are equal, whatever the order of their fields."""
-    return "" if config is None else json.dumps(config, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "" if config is None else _ENCODER.encode(config)
 
 
 def task_name(connector: str, task: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.impl.connect.config.changes import (
     ConfigChange,
@@ -54,7 +54,8 @@ class ConfigState:
         return self.connectors.get(connector, UNKNOWN)
 
 
-class Reading(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Reading:
     """What became of a record: ``converted`` False left the offset where it was; no ``key`` names nothing known."""
 
     converted: bool

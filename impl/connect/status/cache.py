@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
@@ -39,7 +39,8 @@ class CacheEntry:
     deleted: bool = False
 
 
-class Fold(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Fold:
     """What became of a record: ``ignored`` tells why the cache did not take it; no ``value`` is a removal."""
 
     key: StatusKey | None

@@ -34,7 +34,7 @@ class Status(StrEnum):
     STOPPED = "STOPPED"
 
 
-_STATES: Final = frozenset(Status.__members__)
+_STATES: Final[dict[str, Status]] = dict(Status.__members__)
 
 
 class ValueFormat(StrEnum):
@@ -180,7 +180,7 @@ def read_status(data: bytes, layout: ValueFormat = ValueFormat.KAFKA_4_3) -> Sta
         return None
     version = fields.get("version") if layout is ValueFormat.KAFKA_4_3 else None
     return StatusValue(
-        status=Status(fields["state"]),
+        status=_STATES[fields["state"]],
         worker_id=fields.get("worker_id"),
         generation=low_bits(fields["generation"], 32),
         trace=fields.get("trace"),

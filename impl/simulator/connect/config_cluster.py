@@ -32,6 +32,7 @@ GROUP: Final = "connect"
 CONNECTORS: Final = ("a", "b-1")
 _STEP_MS: Final = 40
 _MOST_STEPS: Final = 16
+_TARGETS: Final = tuple(TargetState)
 _EXPIRY_MS: Final = 20_000
 _ODD: Final = (
     ConfigRecord("connector-a", b"{"),
@@ -138,7 +139,7 @@ class ConfigCluster:
             case ActionKind.TAKE_SNAPSHOT:
                 worker.store.snapshot()
             case ActionKind.WRITE_CONFIGS if random.random() < 0.25:
-                worker.store.put_target_state(random.choice(CONNECTORS), random.choice(tuple(TargetState)))
+                worker.store.put_target_state(random.choice(CONNECTORS), random.choice(_TARGETS))
             case ActionKind.WRITE_CONFIGS if leader.alive:
                 self._write(leader.store, random)
             case ActionKind.STEP_STORE:
@@ -166,7 +167,7 @@ class ConfigCluster:
         configs = [
             {"v": str(random.randrange(3)), "n": str(number)} for number in range(random.randrange(self._most_tasks))
         ]
-        target = random.choice((None, *TargetState))
+        target = random.choice((None, *_TARGETS))
         calls: list[tuple[int, Callable[[], object]]] = [
             (4, lambda: store.put_connector(name, {"v": str(random.randrange(3))}, target)),
             (8, lambda: store.put_tasks(name, configs)),
