@@ -171,10 +171,9 @@ def judge(
     if isinstance(history, str | PathLike):
         return judge_scanned(scan_history(Path(history)), chosen, require_tested=require_tested)
     judging = Judge(chosen, require_tested=require_tested)
-    observe = judging.observe
     with rarely_collected():
         for event in history:
-            observe(event)
+            judging.observe(event)
         judgement = judging.judgement()
         judging.release()
         return judgement

@@ -31,11 +31,14 @@ NOT_FOUND: Final = -1
 """The number of a violation that was not found."""
 
 
-Counts: TypeAlias = Mapping[type[Event], int]
+Counts: TypeAlias = dict[type[Event], int]
 """How many events of each type a history holds, without the types that it does not hold."""
 
 Way: TypeAlias = tuple[frozenset[type[Event]], ...]
 """What a history must hold so that a claim can break: one event at least of each set."""
+
+_HELD: Final = Held()
+"""What all folds say that found nothing; the judge adds how often the claim was put to the test."""
 
 _ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
 
@@ -181,8 +184,8 @@ class Fold:
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""
         for needed in self._way():
-            if needed.isdisjoint(counts):
-                return f"the history holds no {one_of(needed)}"
+            if counts.keys().isdisjoint(needed):
+                return _holds_no(needed)
         if self.checked(counts):
             return ""
         return f"no {one_of(self.breaking)} of the history put the claim to the test"
@@ -192,7 +195,7 @@ class Fold:
         if self._found is not None:
             return Violated(self._found, self.count)
         doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
-        return Undecided(doubt) if doubt else Held()
+        return Undecided(doubt) if doubt else _HELD
 
 
 class Either(Fold):
@@ -204,7 +207,19 @@ class Either(Fold):
     def __init__(self, invariant: Invariant, *folds: Callable[[Invariant], Fold]) -> None:
         self._folds = tuple(fold(invariant) for fold in folds)
         super().__init__(invariant, {kind: take for fold in self._folds for kind, take in fold.handlers.items()})
-        self.bookkeeping = frozenset(self.handlers) - frozenset[type[Event]]().union(*(f.breaking for f in self._folds))
+
+    def need_as(self, other: Fold) -> None:
+        """As of the base class, for each of the folds."""
+        super().need_as(other)
+        assert isinstance(other, Either)
+        for own, theirs in zip(self._folds, other._folds, strict=True):
+            own.need_as(theirs)
+
+    def _way(self) -> Way:
+        """What breaks one of the folds breaks the claim."""
+        if self._needed is None:
+            self._needed = (frozenset[type[Event]]().union(*(fold.breaking for fold in self._folds)),)
+        return self._needed
 
     def share(self, memories: Memories) -> None:
         """All folds share the memories of the group."""
@@ -305,6 +320,12 @@ def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, 
 def one_of(kinds: Iterable[type[Event]]) -> str:
     """The names of event types, in the order of the vocabulary: ``MemberJoined, TaskStarted or RunEnded``."""
     return _one_of(frozenset(kinds))
+
+
+@lru_cache(maxsize=1_024)
+def _holds_no(kinds: frozenset[type[Event]]) -> str:
+    """Put into words once, as many claims of many histories lack the same."""
+    return f"the history holds no {one_of(kinds)}"
 
 
 @lru_cache(maxsize=1_024)

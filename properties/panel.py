@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
-from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.kinds import NOT_FOUND, Counts, Fold, Handler, Invariant, Memories, Memory
 from rebalance_check.properties.listening import Listening, listening
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
@@ -31,7 +31,7 @@ class _Hearing:
 class _Counted:
     """What a history held when its verdicts were asked for: the number of events of each type, and how it ended."""
 
-    counts: Mapping[type[Event], int]
+    counts: Counts
     is_quiet: bool
     is_ended: bool
 
@@ -173,10 +173,22 @@ def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
         lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
         return Untested(lacking) if lacking else Undecided(NOT_ENDED)
     lacking = fold.lacks(counts)
-    return Untested(lacking) if lacking else Held(fold.checked(counts))
+    return _untested(lacking) if lacking else _held(fold.checked(counts))
 
 
-def _is_unframed(fold: Fold, counts: Mapping[type[Event], int]) -> bool:
+@lru_cache(maxsize=1_024)
+def _untested(reason: str) -> Untested:
+    """Many claims of many histories say the same, and share it."""
+    return Untested(reason)
+
+
+@lru_cache(maxsize=1_024)
+def _held(checked: int) -> Held:
+    """Likewise."""
+    return Held(checked)
+
+
+def _is_unframed(fold: Fold, counts: Counts) -> bool:
     """Whether the claim is about what a run reports of itself alone, and the history is a recording without a run."""
     return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
 

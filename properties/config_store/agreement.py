@@ -125,6 +125,8 @@ def _differences(mine: ConfigSnapshotTaken, theirs: ConfigSnapshotTaken) -> list
     """What two snapshots say differently of configured connectors and of the tasks to run."""
     found = []
     for first, second in zip(_views(mine), _views(theirs), strict=True):
+        if first == second:
+            continue
         for what in sorted(first.keys() | second.keys()):
             if first.get(what) != second.get(what):
                 found.append((what, first.get(what, "nothing"), second.get(what, "nothing")))

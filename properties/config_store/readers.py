@@ -32,6 +32,7 @@ Callback = tuple[str, str, tuple[str, ...]]
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)")
 _DECODER: Final = json.JSONDecoder()
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 class ConfigStoreViolated(Violation):
@@ -73,7 +74,10 @@ class Reader:
 
     def of(self, name: str) -> Connector:
         """A connector, known or not."""
-        return self.connectors.setdefault(name, Connector())
+        known = self.connectors.get(name)
+        if known is None:
+            known = self.connectors[name] = Connector()
+        return known
 
 
 class ConfigReaders(Memory):
@@ -92,7 +96,10 @@ class ConfigReaders(Memory):
 
     def of(self, member: str) -> Reader:
         """The reader of a worker."""
-        return self.readers.setdefault(member, Reader())
+        known = self.readers.get(member)
+        if known is None:
+            known = self.readers[member] = Reader()
+        return known
 
     def _begun(self, event: MemberStarted | WorkerConfigured) -> None:
         """A new process has read nothing."""
@@ -134,7 +141,7 @@ class ConfigFold(Fold):
 
 def text_of(config: Mapping[str, Any]) -> str:
     """The text of a configuration in events: JSON with sorted names and without spaces."""
-    return json.dumps(config, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(config)
 
 
 def task_of(work: str) -> tuple[str, int]:

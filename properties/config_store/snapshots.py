@@ -93,6 +93,8 @@ class _FollowsReads(_OfSnapshots):
         for name, wanted in expected.items():
             shown = getattr(event, name)
             held = dict.fromkeys(shown) if name == "inconsistent" else dict(shown)
+            if held == wanted:
+                continue
             for item in sorted(wanted.keys() | held.keys()):
                 if (item in wanted, wanted.get(item)) != (item in held, held.get(item)):
                     yield (
@@ -103,7 +105,7 @@ class _FollowsReads(_OfSnapshots):
 
 
 def _each(known: Mapping[str, Connector], value: Callable[[Connector], Any]) -> dict[str, Any]:
-    return {name: value(one) for name, one in known.items() if value(one) is not None}
+    return {name: said for name, one in known.items() if (said := value(one)) is not None}
 
 
 class _Offset(_OfSnapshots):

@@ -51,6 +51,9 @@ OUT_OF_SERVICE: Final = frozenset({"killed", "paused"})
 
 PHASES: Final = frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.COMPLETING_REBALANCE})
 
+_ENDING: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.LEAVE_GROUP})
+"""The requests with which a member waits for the answers of earlier ones no more."""
+
 
 class JoinGroupIsAnsweredViolated(Violation):
     """A JoinGroup was not answered when every join phase that it may wait for was over."""
@@ -105,7 +108,7 @@ class _Answered(DeadlineFold):
 
     def on_sent(self, event: RequestSent) -> None:
         """A member waits for its answer; its next JoinGroup or SyncGroup says that it gave this one up."""
-        if event.api in {Api.JOIN_GROUP, Api.SYNC_GROUP, Api.LEAVE_GROUP}:
+        if event.api in _ENDING:
             self.end(("sent", event.member))
         if event.api == self._api and not self._is_down:
             what = f"{self._api} {event.request} of {event.member} is not answered"

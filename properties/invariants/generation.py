@@ -28,7 +28,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.recent import GenerationMembers
+from rebalance_check.properties.views.past_members import GenerationMembers
 
 _JOINED: Final = (GroupStatus.COMPLETING_REBALANCE, GroupStatus.EMPTY)
 """What a join phase ends in, unless the group goes away."""

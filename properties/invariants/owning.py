@@ -36,7 +36,7 @@ class EveryPartitionGetsAnOwnerViolated(Violation):
 
 
 class _Owned(DeadlineFold):
-    """Which partitions exist, who wants them, and who is in the group.
+    """Which partitions exist, each with its topic, who wants them, and who is in the group.
 
     ``wanted`` are the topics of each process, ``present`` the processes that are in a generation.
     """
@@ -55,7 +55,7 @@ class _Owned(DeadlineFold):
         }
         super().__init__(invariant, handlers)
         self.bookkeeping = frozenset(handlers) - {TopicsDescribed}
-        self._exist: tuple[str, ...] = ()
+        self._exist: tuple[tuple[str, str], ...] = ()
         self._metadata_ms = 0
         self._wanted: dict[str, frozenset[str]] = {}
         self._present: set[str] = set()
@@ -68,7 +68,8 @@ class _Owned(DeadlineFold):
 
     def on_topics(self, event: TopicsDescribed) -> None:
         """Other partitions exist; members learn of them in the time that metadata may be old."""
-        self._exist, self._metadata_ms = event.partitions, event.metadata_max_age_ms
+        self._exist = tuple((partition, partition.rpartition("-")[0]) for partition in event.partitions)
+        self._metadata_ms = event.metadata_max_age_ms
         self._begin_again(event)
 
     def on_started(self, event: MemberStarted) -> None:
@@ -112,8 +113,8 @@ class _Owned(DeadlineFold):
         """Wait for an owner of each partition that lacks one, and no longer for that of any other."""
         if not self._exist:
             return
-        topics = frozenset[str]().union(*(self._wanted.get(member, frozenset()) for member in self._present))
-        lacking = [p for p in self._exist if p.rpartition("-")[0] in topics and not self._holdings.holders.get(p)]
+        topics = {topic for member in self._present for topic in self._wanted.get(member, ())}
+        lacking = [p for p, topic in self._exist if topic in topics and not self._holdings.holders.get(p)]
         for key in [key for key in self.open if key not in lacking]:
             self.end(key)
         for partition in lacking:

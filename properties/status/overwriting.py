@@ -80,7 +80,10 @@ class _Quiescent(Fold):
         self._removed: set[str] = set()
 
     def _of(self, key: str) -> _Key:
-        return self._keys.setdefault(key, _Key())
+        known = self._keys.get(key)
+        if known is None:
+            known = self._keys[key] = _Key()
+        return known
 
     def _read(self, event: StatusRead | StatusIgnored) -> None:
         self._positions[event.worker, event.partition] = event.offset

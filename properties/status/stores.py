@@ -126,6 +126,13 @@ class Store:
         entry = self.entries.get(item)
         return None if entry is None else entry.value
 
+    def entry(self, item: Item) -> Entry:
+        """The entry of an item, made when there is none."""
+        entry = self.entries.get(item)
+        if entry is None:
+            entry = self.entries[item] = Entry()
+        return entry
+
 
 def is_removal(event: Seen) -> bool:
     """Whether the record is a tombstone."""
@@ -205,7 +212,7 @@ class Stores(Memory):
         if item is None:
             store.writes[event.attempt] = Write(event, None, 0, [None])
             return
-        entry = store.entries.setdefault(item, Entry())
+        entry = store.entry(item)
         entry.sequence += 1
         store.generation = event
         store.writes[event.attempt] = Write(event, entry, entry.sequence, [entry.value], entry.latest)
@@ -275,7 +282,7 @@ class Stores(Memory):
         if isinstance(event, StatusRead) and is_removal(event):
             remove(store, item, event)
         elif not is_stale(cached, event, item):
-            store.entries.setdefault(item, Entry()).value = event
+            store.entry(item).value = event
 
     def _read_topic(self, topic: Topic, event: StatusRead) -> None:
         """A topic's status is there, or a tombstone takes it away; no other record does."""

@@ -37,7 +37,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Departed, GenerationMembers, Recent
+from rebalance_check.properties.views.past_members import Departed, GenerationMembers
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 EAGER: Final = "default"
 """The subprotocol of Connect under which every worker stops all work before it joins."""

@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
-from rebalance_check.properties.views.recent import Departed
+from rebalance_check.properties.views.past_members import Departed
 
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
