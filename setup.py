@@ -107,7 +107,7 @@ def extensions() -> list[Extension]:
                 "--follow-imports=silent",
                 *(str(path.relative_to(folder)) for path in found),
             ],
-            opt_level="1",
+            opt_level="2",
             multi_file=True,
             target_dir=str(folder / "c"),
         )
