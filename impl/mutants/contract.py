@@ -11,6 +11,11 @@ _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.
 _PAUSED_COORDINATOR: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.COORDINATOR_PAUSE,)), last=20
 )
+_LONG_POLLS: Final = FuzzSearch(
+    options=SimulationOptions(
+        protocol=SimulatedProtocol.EAGER, faults=(FaultKind.LONG_POLL, FaultKind.LOOK_UP, FaultKind.COORDINATOR_KILL)
+    )
+)
 _ELECTION: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
 
 
@@ -96,5 +101,41 @@ CONTRACT_MUTANTS: Final = [
         "lost-coordinator-is-not-reported",
         "a member that gives its coordinator up does not record it",
         "one_coordinator_at_a_time",
+    ),
+    _mutant(
+        "asked-member-joins-when-its-poll-ends",
+        "a coordinator that must join does not say so to what polls it",
+        "asked_member_joins_at_once",
+        _LONG_POLLS,
+    ),
+    _mutant(
+        "committed-member-joins-when-its-poll-ends",
+        "a member whose commit is answered that precedes its join waits as long as for one that is not",
+        "asked_member_joins_at_once",
+        _LONG_POLLS,
+    ),
+    _mutant(
+        "accepted-member-goes-on-when-its-poll-ends",
+        "an answer to JoinGroup, or a join that is over, does not wake the poll",
+        "accepted_member_goes_on_at_once",
+        _LONG_POLLS,
+    ),
+    _mutant(
+        "failed-join-is-repeated-when-the-poll-ends",
+        "a member polls on while its join is in flight, and not when it must be repeated",
+        "failed_join_is_repeated_in_time",
+        _LONG_POLLS,
+    ),
+    _mutant(
+        "look-up-is-repeated-when-the-poll-ends",
+        "the end of a look-up's back-off does not wake the poll",
+        "coordinator_is_looked_up_in_time",
+        _LONG_POLLS,
+    ),
+    _mutant(
+        "periodic-commit-waits-for-the-poll-to-end",
+        "auto.commit.interval.ms do not wake the poll",
+        "periodic_commits_keep_the_interval",
+        _LONG_POLLS,
     ),
 ]

@@ -12,76 +12,9 @@ _CONNECT: Final = "rebalance_check.impl.connect"
 _RECORD: Final = (
     "the event alone is missing or says less: what the group does is the same, and who records it is the observer."
 )
-_HINT: Final = (
-    "when to poll next is a hint to what runs the member, which polls it anyway: a step comes later, and the same."
-)
+_BUSY: Final = "the member is polled each millisecond until its look-up is answered, and sends the same as without that."
 
 UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
-    HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
-            "if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING:",
-            "if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.COMMITTED:",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.consumer:ConsumerCoordinator.next_poll",
-            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE "
-            "and not self.closed:",
-            "if due is None and self._auto_commit_ms is not None and self._state is MemberState.PREPARING_REBALANCE "
-            "and not self.closed:",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if self._awaits_answer() else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.herder.herder:Herder.next_poll",
-            "due.append(self.coordinator.next_poll() if self._stop_job is None else self._next_revocation_ms())",
-            "due.append(self.coordinator.next_poll() if self._stop_job is not None else self._next_revocation_ms())",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if self._awaits_answer() or (not self._unread) else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CONNECT}.worker.coordinator:WorkerCoordinator.next_poll",
-            "due = None if self._awaits_answer() and not self._unread else super().next_poll()",
-            "due = None if not (self._awaits_answer() and not self._unread) else super().next_poll()",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
-            f"{_CLIENT}.coordinator:Coordinator.next_poll",
-            "waiting = self._join is not None and not self._needs_join_prepare",
-            "waiting = self._join is None and not self._needs_join_prepare",
-        ),
-        "equivalent",
-        _HINT,
-    ),
     HarmlessEdit(
         Edit(
             "rebalance_check.impl.connect.config.store:ConfigStore.snapshot",
@@ -130,15 +63,6 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.client.lookup:CoordinatorLookup.next_ms",
-            "return self.due_ms if self.in_flight is None else None",
-            "return self.due_ms if self.in_flight is not None else None",
-        ),
-        "equivalent",
-        _HINT,
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator._note_the_wait",
             "self._report.coordinator_awaited()",
             "pass",
@@ -173,7 +97,7 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
             "pass",
         ),
         "equivalent",
-        _HINT,
+        _BUSY,
     ),
     HarmlessEdit(
         Edit(

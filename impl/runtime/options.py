@@ -59,7 +59,9 @@ class FaultKind(StrEnum):
     The next four are habits of consumers and of their applications: ``callback-commit``, commits in callbacks, in
     flight while the member joins again; ``seek``, positions that move and partitions that are paused;
     ``mixed-members``, members of different versions and libraries; ``topic-of-some``, a topic that only some members
-    want, which grows, vanishes and comes back, whether the leader wants it or not. With ``joint-start`` all members
+    want, which grows, vanishes and comes back, whether the leader wants it or not. So is ``long-poll``: some members
+    of any group are polled once in a long while, and go on in that poll when something happens to them, or when they
+    asked for it. With ``joint-start`` all members
     of a group that does not exist yet start at once; with ``look-up-break`` a connection breaks while a look-up is
     under way; with ``slow-log`` a new coordinator takes long to read its log; with ``failed-load`` it fails to read it,
     and refuses everything until another one is elected, as Kafka's Java coordinators do; with ``forgotten-log`` it
@@ -106,6 +108,7 @@ class FaultKind(StrEnum):
     FAILED_LOAD = "failed-load"
     FORGOTTEN_LOG = "forgotten-log"
     FAILED_READ = "failed-read"
+    LONG_POLL = "long-poll"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
     CONFIG_OUTAGE = "config-outage"

@@ -106,10 +106,14 @@ def record_start(
     *,
     offered: tuple[str, ...],
     topics: tuple[str, ...] = (),
+    poll_ms: int = 0,
+    auto_commit_interval_ms: int = 0,
 ) -> None:
     """Record that the process ``member`` runs from now on, with what it is configured to and the topics it wants.
 
-    ``offered`` are the names of its assignors, or of its protocols, most preferred first.
+    ``offered`` are the names of its assignors, or of its protocols, most preferred first; ``poll_ms`` is how long one
+    poll waits in which the member is woken when it has something to do, ``auto_commit_interval_ms`` how often it
+    commits by itself (0: never).
     """
     recorder.emit(
         MemberStarted(
@@ -124,5 +128,7 @@ def record_start(
             retry_backoff_ms=config.retry_backoff_ms,
             retry_backoff_max_ms=config.retry_backoff_max_ms,
             leaves_silently=not config.leave_on_close,
+            poll_ms=poll_ms,
+            auto_commit_interval_ms=auto_commit_interval_ms,
         )
     )

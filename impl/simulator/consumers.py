@@ -110,10 +110,16 @@ class ConsumerApplication(ConsumerCoordinator):
         self._plan = plan
         self._on_strike = on_strike
         self._commits = settings.auto_commit_ms is None
+        self._polls_rarely = settings.long_poll_ms > 0
         self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
-        record_start(recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription)
+        record_start(
+            recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription,
+            poll_ms=settings.long_poll_ms, auto_commit_interval_ms=settings.auto_commit_ms or 0,
+        )  # fmt: skip
 
-    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {"_plan", "_on_strike", "_has_skipped"}
+    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {
+        "_plan", "_on_strike", "_has_skipped", "_polls_rarely",
+    }  # fmt: skip
 
     def pending(self) -> str:
         """What this member waits for; empty when it is settled."""
@@ -154,8 +160,13 @@ class ConsumerApplication(ConsumerCoordinator):
                 self.commit(self.positions(), self._now_ms)
 
     def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """As the base class; the application reads on and on, and may commit between any two polls."""
+        """As the base class; the application reads on and on, and may commit between any two polls.
+
+        One that polls rarely reads and commits too seldom to tell while a group rests.
+        """
         held = super().rested(now_ms, is_busy=is_busy)
+        if self._polls_rarely:
+            return replace(held, commit_interval_ms=0)
         return replace(held, reads=True, commit_interval_ms=held.commit_interval_ms or BETWEEN_COMMITS_MS)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:

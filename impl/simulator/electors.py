@@ -40,7 +40,7 @@ class ElectorApplication(LeaderElector):
         self._plan = plan
         self._on_strike = on_strike
         self._waits_until_ms = 0
-        record_start(recorder, name, config, "eager", offered=(PROTOCOL_NAME,))
+        record_start(recorder, name, config, "eager", offered=(PROTOCOL_NAME,), poll_ms=settings.long_poll_ms)
 
     by_history = LeaderElector.by_history | {"_on_strike", "_waits_until_ms"}
 

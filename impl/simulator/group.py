@@ -16,7 +16,7 @@ from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
-from rebalance_check.impl.simulator.habits import OLD_VERSION, varied
+from rebalance_check.impl.simulator.habits import OLD_VERSION, polled_rarely, varied
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
 
@@ -46,6 +46,7 @@ def build_members(environment: Environment, options: SimulationOptions, settings
                 recorder,
                 _configured(begin, own),
                 choices=stream(environment.seed, f"nodes {name}"),
+                long_poll_ms=own.long_poll_ms,
             )
         )
 
@@ -55,7 +56,8 @@ def _build_workers(environment: Environment, options: SimulationOptions, setting
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
-        environment.members.append(cluster.build(name, settings, random, recorder))
+        own = _with_own_polls(environment, settings, name)
+        environment.members.append(cluster.build(name, own, random, recorder))
 
 
 def _own_settings(
@@ -69,7 +71,15 @@ def _own_settings(
     if own.static and plan.has(FaultKind.OLD_STATIC_MEMBERS):
         environment.struck.note(FaultKind.OLD_STATIC_MEMBERS)
         own = replace(own, join_group_version=OLD_VERSION)
-    return own
+    return _with_own_polls(environment, own, name)
+
+
+def _with_own_polls(environment: Environment, settings: SimulatedGroupConfig, name: str) -> SimulatedGroupConfig:
+    """The settings of one member, whose application may poll rarely."""
+    if not environment.plan.has(FaultKind.LONG_POLL):
+        return settings
+    environment.struck.note(FaultKind.LONG_POLL)
+    return polled_rarely(settings, environment.seed, name)
 
 
 def _configured(begin: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:

@@ -32,6 +32,9 @@ HEALING_MS: Final = 240_000
 HEALING_EVENTS: Final = 5_000
 """How many events a healed group may take; a group that becomes stable takes some hundred."""
 
+LONG_POLL_MS: Final = 10_000
+"""How long it waits in an application that calls it rarely; with what follows it stays below max.poll.interval.ms."""
+
 AWAITED_MS: Final = 600_000
 """How long the operator of an upgrade waits, at most, until the group has forgotten older processes."""
 
@@ -53,7 +56,8 @@ class SimulatedGroupConfig:
 
     ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
     members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,
-    ``join_group_version`` 3 is older than KIP-394, ``subscription_version`` 0 than KIP-429.
+    ``join_group_version`` 3 is older than KIP-394, ``subscription_version`` 0 than KIP-429. ``long_poll_ms`` is
+    how long one poll of an application waits that polls rarely, 0 for all others.
     """
 
     assignors: tuple[str, ...]
@@ -63,6 +67,7 @@ class SimulatedGroupConfig:
     join_group_version: int
     subscription_version: int = HIGHEST_VERSION
     leave_on_close: bool = True
+    long_poll_ms: int = 0
 
     def at(self, step: int) -> SimulatedGroupConfig:
         """The settings at a place of the upgrade path."""

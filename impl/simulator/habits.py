@@ -8,7 +8,7 @@ from typing import Final
 from rebalance_check.impl.protocol.consumer_protocol import HIGHEST_VERSION
 from rebalance_check.impl.runtime.options import SimulatedProtocol
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.group_config import ASSIGNORS, SimulatedGroupConfig
+from rebalance_check.impl.simulator.group_config import ASSIGNORS, LONG_POLL_MS, SimulatedGroupConfig
 
 JOIN_GROUP_VERSIONS: Final = (3, 4, 5, 9)
 """Before KIP-394, with it, with static members (KIP-345), and with KIP-814."""
@@ -19,6 +19,9 @@ that changed meanwhile."""
 
 OLD_VERSION: Final = 5
 """The first JoinGroup that static members send."""
+
+PATIENT: Final = 0.6
+"""The share of members, of a group where any are polled rarely, that are."""
 
 LEAVING: Final = 0.7
 """The share of members that send a LeaveGroup when they close."""
@@ -42,3 +45,9 @@ def varied(settings: SimulatedGroupConfig, protocol: SimulatedProtocol, seed: in
     offered = sorted({*settings.assignors, stream(seed, "habits").choice(OF_EAGER_MEMBERS)})
     random.shuffle(offered)
     return replace(own, assignors=tuple(offered), subscription_version=random.choice((0, 1, HIGHEST_VERSION)))
+
+
+def polled_rarely(settings: SimulatedGroupConfig, seed: int, member: str) -> SimulatedGroupConfig:
+    """The settings of one member of a group in which applications wait long in one ``poll``: those of most of them."""
+    is_patient = stream(seed, f"polls {member}").random() < PATIENT
+    return replace(settings, long_poll_ms=LONG_POLL_MS) if is_patient else settings

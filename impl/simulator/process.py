@@ -1,8 +1,9 @@
 """A member process in virtual time: an application thread, a heartbeat thread and its connections.
 
 The application thread alternates between `poll` and whatever else it does; while it is inside a poll, every reply wakes
-it. The heartbeat thread ticks at the deadlines that the coordinator names. A paused process does neither, and what
-reaches its socket meanwhile waits there.
+it. An application that polls rarely goes on in its poll when something happened to the member, or when the coordinator
+asked for it, and not sooner. The heartbeat thread ticks at the deadlines that the coordinator names. A paused process
+does neither, and what reaches its socket meanwhile waits there.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class MemberProcess:
         start: Callable[[int], Application],
         *,
         choices: Random,
+        long_poll_ms: int = 0,
     ) -> None:
         self.name = name
         self.application: Application | None = None
@@ -58,6 +60,7 @@ class MemberProcess:
         self._recorder = recorder
         self._start = start
         self._choices = choices
+        self._long_poll_ms = long_poll_ms
         self._connections: Connections | None = None
         self._paused = False
         self._closing = False
@@ -161,7 +164,7 @@ class MemberProcess:
         self._in_poll = True
         self._read_arrived()
         if self.application is not None:
-            self._poll_timer = self._clock.after(POLL_MS, self._leave_poll)
+            self._poll_timer = self._clock.after(self._long_poll_ms or POLL_MS, self._leave_poll)
             self._poll()
 
     def _poll(self) -> None:
@@ -179,6 +182,11 @@ class MemberProcess:
             self._retry_timer = None
         if next_ms is not None:
             self._retry_timer = self._clock.at(max(next_ms, self._clock.now_ms + 1), self._poll_again)
+
+    def notice(self) -> None:
+        """Something happened in the process: a poll that is long goes on when the coordinator now asks for it."""
+        if self._long_poll_ms and self._in_poll and not self._paused and self.application is not None:
+            self._poll_again_when(self.application.next_poll())
 
     def _poll_again(self) -> None:
         if self._in_poll:
@@ -281,6 +289,7 @@ class MemberProcess:
         deadline_ms = None if self._closing else application.next_deadline()
         if deadline_ms is not None:
             self._wake_at(max(deadline_ms, self._clock.now_ms + 1))
+        self.notice()
 
     def _wake_at(self, deadline_ms: int) -> None:
         """Tick then, or earlier when that is arranged already: a tick too many does nothing."""

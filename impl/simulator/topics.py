@@ -81,3 +81,4 @@ class Topics:
     def _learn(self, member: MemberProcess) -> None:
         if isinstance(member.application, ConsumerApplication):
             member.application.receive_metadata(self.cluster)
+            member.notice()

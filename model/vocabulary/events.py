@@ -331,6 +331,9 @@ class MemberStarted(MemberEvent):
     unknown), the timeouts in ms those of its JoinGroup. ``heartbeat_interval_ms``, ``retry_backoff_ms`` and
     ``retry_backoff_max_ms`` are Kafka's settings of these names; each time is 0 where it is unknown.
     ``leaves_silently``: it sends no LeaveGroup when it closes (``internal.leave.group.on.close`` is false).
+    ``poll_ms`` is how long one poll of its application waits, in which the member goes on when an answer arrives or it
+    asked for it; 0 where that is unknown, or where it is polled at other times, too. ``auto_commit_interval_ms`` is how
+    often a consumer commits by itself, 0 where it does not, or that is unknown.
     """
 
     protocol: str = ""
@@ -345,6 +348,8 @@ class MemberStarted(MemberEvent):
     retry_backoff_ms: int = 0
     retry_backoff_max_ms: int = 0
     leaves_silently: bool = False
+    poll_ms: int = 0
+    auto_commit_interval_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

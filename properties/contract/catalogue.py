@@ -13,8 +13,10 @@ from rebalance_check.properties.contract import (
     leaving,
     polling,
     preparing,
+    repeating,
     seeking,
     sending,
+    waking,
 )
 from rebalance_check.properties.kinds import Invariant
 
@@ -29,5 +31,7 @@ ContractClaims: Final[tuple[Invariant, ...]] = (
     *polling.CLAIMS,
     *seeking.CLAIMS,
     *closing.CLAIMS,
+    *waking.CLAIMS,
+    *repeating.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -66,11 +66,15 @@ class Pace:
             return NEVER
         return max(self.runs_since, self.knows_since, self.in_group.time_ms)
 
-    def joins_since(self) -> int:
-        """Since when its application has all that it needs to send JoinGroup; `NEVER` while it has not."""
+    def joins_since(self, prepared_at: int | None = None) -> int:
+        """Since when its application has all that it needs to send JoinGroup; `NEVER` while it has not.
+
+        ``prepared_at`` is when an onJoinPrepare is over that the claim knows more of.
+        """
         if self.is_closing:
             return NEVER
-        return max(self.runs_since, self.polls_since, self.knows_since, self.prepared_at)
+        prepared_ms = self.prepared_at if prepared_at is None else prepared_at
+        return max(self.runs_since, self.polls_since, self.knows_since, prepared_ms)
 
 
 class Paces(Memory):

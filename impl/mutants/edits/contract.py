@@ -8,6 +8,7 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _CLIENT: Final = "rebalance_check.impl.client"
 _COORDINATOR: Final = f"{_CLIENT}.coordinator:Coordinator"
+_CONSUMER: Final = f"{_CLIENT}.consumer:ConsumerCoordinator"
 _JOINING: Final = f"{_CLIENT}.joining:Joining"
 
 _HEARTBEATING: Final = f"{_CLIENT}.heartbeating:Heartbeating"
@@ -86,6 +87,38 @@ CONTRACT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_CLIENT}.core:CoordinatorCore._forget_coordinator",
             "    if not self._closed:\n        self.recorder.emit(CoordinatorLost(member=self.member))\n",
             "",
+        ),
+    ),
+    "asked-member-joins-when-its-poll-ends": (
+        Edit(f"{_COORDINATOR}.next_poll", "return None if waiting else self._retry_ms", "return None"),
+    ),
+    "committed-member-joins-when-its-poll-ends": (
+        Edit(
+            f"{_CONSUMER}.next_poll",
+            "if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING:",
+            "if self._prepare_commit is not None:",
+        ),
+    ),
+    "accepted-member-goes-on-when-its-poll-ends": (Edit(f"{_COORDINATOR}.next_poll", "return 0", "pass"),),
+    "failed-join-is-repeated-when-the-poll-ends": (
+        Edit(
+            f"{_COORDINATOR}.next_poll",
+            "waiting = self._join is not None and not self._needs_join_prepare",
+            "waiting = self._join is None and not self._needs_join_prepare",
+        ),
+    ),
+    "look-up-is-repeated-when-the-poll-ends": (
+        Edit(
+            f"{_CLIENT}.lookup:CoordinatorLookup.next_ms",
+            "return self.due_ms if self.in_flight is None else None",
+            "return self.due_ms if self.in_flight is not None else None",
+        ),
+    ),
+    "periodic-commit-waits-for-the-poll-to-end": (
+        Edit(
+            f"{_CONSUMER}.next_poll",
+            "return None if self._commit_waits_for_coordinator() else self._next_auto_commit_ms",
+            "return None",
         ),
     ),
 }

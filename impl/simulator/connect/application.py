@@ -48,13 +48,17 @@ KEY_TTL_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessStart:
-    """One start of a worker process: its name, how often the name was started, and how it was configured."""
+    """One start of a worker process: its name, how often the name was started, and how it was configured.
+
+    ``long_poll_ms`` is how long one poll of its herder waits that is polled rarely, 0 for all others.
+    """
 
     name: str
     incarnation: int
     mode: ConnectMode
     client: ClientConfig
     exactly_once: ExactlyOnce = ExactlyOnce.DISABLED
+    long_poll_ms: int = 0
 
     @property
     def store(self) -> str:
@@ -101,7 +105,8 @@ class WorkerApplication:
     def _record_start(self, start: ProcessStart, recorder: Recorder) -> None:
         config = start.worker_config()
         protocol = "eager" if start.mode is ConnectMode.EAGER else "cooperative"
-        record_start(recorder, start.name, config, protocol, offered=tuple(one.protocol for one in start.mode.offered))
+        offered = tuple(one.protocol for one in start.mode.offered)
+        record_start(recorder, start.name, config, protocol, offered=offered, poll_ms=start.long_poll_ms)
         recorder.emit(
             WorkerConfigured(
                 member=start.name,

@@ -90,13 +90,17 @@ class ConnectCluster:
                 incarnation=process.incarnations,
                 mode=mode_of(self._environment.seed, self._options.mode, number, step),
                 client=settings.client(name),
+                long_poll_ms=settings.long_poll_ms,
                 exactly_once=ExactlyOnce.ENABLED if self._is_exactly_once else ExactlyOnce.DISABLED,
             )
             jitter = stream(self._environment.seed, f"backoff {name}")
             return WorkerApplication(began, recorder, self.shared, wake=process.wake, jitter=jitter)
 
         choices = stream(self._environment.seed, f"nodes {name}")
-        process = ConnectProcess(name, self._environment.network, random, recorder, start, choices=choices)
+        process = ConnectProcess(
+            name, self._environment.network, random, recorder, start,
+            choices=choices, long_poll_ms=settings.long_poll_ms,
+        )  # fmt: skip
         self.processes.append(process)
         if self._has_several_modes:
             process.restarted_after |= {Error.INCONSISTENT_GROUP_PROTOCOL}
