@@ -76,6 +76,10 @@ class Pace:
         prepared_ms = self.prepared_at if prepared_at is None else prepared_at
         return max(self.runs_since, self.polls_since, self.knows_since, prepared_ms)
 
+    def retries_since(self) -> int:
+        """Since when its application polls, plus a back-off: it began when the member learned of an attempt that failed."""
+        return NEVER if self.is_closing else max(self.runs_since, self.polls_since) + self.started.retry_backoff_ms
+
 
 class Paces(Memory):
     """The pace of each process whose start is in the history, in a run with virtual time."""

@@ -10,6 +10,8 @@ from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    FINISHED,
+    ON_JOIN_COMPLETE,
     CallbackEnded,
     CallbackStarted,
     CoordinatorLost,
@@ -26,7 +28,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
 )
 from rebalance_check.properties.contract.heartbeats import EXEMPTED, PREMISES, OfMember, longest_pause_ms
-from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Pace
+from rebalance_check.properties.contract.pace import SLACK_MS, Pace
 from rebalance_check.properties.contract.polling import AFTER_BACKOFF
 from rebalance_check.properties.contract.seeking import RETRIABLE
 from rebalance_check.properties.contract.standing import FAMILY
@@ -58,10 +60,6 @@ class _OfPatient(OfMembers):
         """The pace of a member that is judged."""
         pace = self.paces.of.get(member)
         return pace if pace is not None and pace.started.poll_ms else None
-
-    def polls_on_since(self, pace: Pace) -> int:
-        """Since when it polls, and a back-off is over that began when it learned that an attempt failed."""
-        return NEVER if pace.is_closing else max(pace.runs_since, pace.polls_since) + pace.started.retry_backoff_ms
 
 
 class _Joins(_OfPatient):
@@ -104,7 +102,7 @@ class _Joins(_OfPatient):
 
     def able_since(self, pace: Pace) -> int:
         """What the application needs, and what it waits for."""
-        return max(pace.joins_since(), self.polls_on_since(pace))
+        return max(pace.joins_since(), pace.retries_since())
 
     def report_late(self, member: str, since: Event, event: Event, due_ms: int) -> None:
         """It waits on."""
@@ -162,7 +160,7 @@ class _LookUps(_OfPatient):
 
     def able_since(self, pace: Pace) -> int:
         """What the application needs, which is to find its coordinator."""
-        return self.polls_on_since(pace)
+        return pace.retries_since()
 
     def report_late(self, member: str, since: Event, event: Event, due_ms: int) -> None:
         """It does not look."""
@@ -175,20 +173,32 @@ class _LookUps(_OfPatient):
 
 
 class _Commits(_OfPatient):
-    """Per member that has read records: since when its next commit is due."""
+    """Per member that has joined and has read records: since when its next commit is due."""
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             **dict.fromkeys((MembershipLost, SubscriptionChanged, CallbackStarted), self.on_process),
+            CallbackEnded: self.on_return,
             RecordsDelivered: self.on_delivered,
             RequestSent: self.on_sent,
             RequestAnswered: self.on_answered,
         }
         super().__init__(invariant, handlers)
+        self._settled: set[str] = set()
+
+    def on_process(self, event: MemberEvent) -> None:
+        """It joins, or is another process."""
+        super().on_process(event)
+        self._settled.discard(event.member)
+
+    def on_return(self, event: CallbackEnded) -> None:
+        """It has joined."""
+        if event.callback == ON_JOIN_COMPLETE and event.outcome == FINISHED:
+            self._settled.add(event.member)
 
     def on_delivered(self, event: RecordsDelivered) -> None:
-        """It has something to commit."""
-        if event.member not in self.due:
+        """It has something to commit; a member that joins keeps its partitions, and commits when it has joined."""
+        if event.member in self._settled and event.member not in self.due:
             self._commit_within(event)
 
     def on_sent(self, event: RequestSent) -> None:
@@ -196,8 +206,9 @@ class _Commits(_OfPatient):
         self.look(event.member, event)
         if event.api == Api.OFFSET_COMMIT and event.member in self.due:
             self._commit_within(event)
-        elif event.api != Api.HEARTBEAT:
+        elif event.api in {Api.JOIN_GROUP, Api.LEAVE_GROUP}:
             self.due.pop(event.member, None)
+            self._settled.discard(event.member)
 
     def on_answered(self, event: RequestAnswered) -> None:
         """A member that is refused anything may join again, and commit before that or not at all."""
@@ -268,11 +279,11 @@ The smallest history that breaks it::
 PeriodicCommitsKeepTheInterval: Final = Invariant(
     name="periodic_commits_keep_the_interval",
     family=FAMILY,
-    claim="a member in a poll that has read records, and that nothing asks to join, commits each "
+    claim="a member in a poll that has joined and has read records, and that nothing asks to join, commits each "
     "auto.commit.interval.ms, and not later",
     source="ConsumerCoordinator.maybeAutoCommitOffsetsAsync, timeToNextPoll",
     premises=(*PREMISES, PATIENT),
-    exempted_by=(*EXEMPTED, CallbackStarted, SubscriptionChanged),
+    exempted_by=(*EXEMPTED, CallbackEnded, CallbackStarted, SubscriptionChanged),
     violation=PeriodicCommitsKeepTheIntervalViolated,
     fold=_Commits,
 )
@@ -283,6 +294,7 @@ The smallest history that breaks it::
     RunStarted(subject="simulator", punctual=True)
     MemberStarted(member="m0", auto_commit_interval_ms=5000, poll_ms=10000)
     CoordinatorFound(member="m0", node=1)
+    CallbackEnded(member="m0", callback="onJoinComplete", outcome="finished")
     RecordsDelivered(member="m0", partitions=("t-0",))
     RequestSent(member="m0", api="Heartbeat", request=1, generation=1, time_ms=6000)
 """

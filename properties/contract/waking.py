@@ -168,7 +168,8 @@ class _Asked(OfMembers):
     def able_since(self, pace: Pace) -> int:
         """What the application needs; a commit that is answered ends the wait of onJoinPrepare."""
         member = pace.started.member
-        return max(pace.joins_since(prepared_at=self._committed.get(member)), self._paused.get(member, 0))
+        able_ms = pace.joins_since(prepared_at=self._committed.get(member))
+        return max(able_ms, pace.retries_since(), self._paused.get(member, 0))
 
     def report_late(self, member: str, since: Event, event: Event, due_ms: int) -> None:  # noqa: ARG002 - at once
         """It does something else, or nothing."""

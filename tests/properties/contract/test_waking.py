@@ -97,11 +97,12 @@ JOINS: Final = sent("JoinGroup", 0)
 SYNCS: Final = (*BEGAN, sent("SyncGroup", 0), answered("SyncGroup", 0))
 LOADS: Final = answered("JoinGroup", 0, "COORDINATOR_LOAD_IN_PROGRESS")
 READ: Final = RecordsDelivered(member="m0", partitions=("t-0",))
+READ_LATER: Final = replace(READ, time_ms=2)
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "asked to join": (ASKED, (*SETTLED, REFUSED, sent("JoinGroup", 2))),
     "out of its group": (ASKED, (*BEGAN, fell_out(), sent("JoinGroup", 2))),
-    "asked while its application is away": (ASKED, (*SETTLED, busy(0, 900), REFUSED, sent("JoinGroup", 901))),
+    "asked while its application is away": (ASKED, (*SETTLED, busy(0, 900), REFUSED, sent("JoinGroup", 1_000))),
     "asked without a coordinator": (ASKED, (*SETTLED, REFUSED, lost(), found(500), sent("JoinGroup", 501))),
     "a commit comes first": (ASKED, (*COMMITS_FIRST, answered("OffsetCommit", 900, request=7), sent("JoinGroup", 901))),
     "a commit fails that comes first": (
@@ -145,12 +146,15 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "not looked for by one that closes": (
         LOOKS_UP, (*BEGAN, lost(1), MemberClosing(member="m0", time_ms=2), RunEnded(time_ms=900))
     ),
-    "committed": (COMMITS, (*BEGAN, READ, sent("OffsetCommit", 5_000), sent("OffsetCommit", 10_000))),
+    "committed": (COMMITS, (*SETTLED, READ, sent("OffsetCommit", 5_000), sent("OffsetCommit", 10_000))),
     "nothing committed by one that is asked to join": (
-        COMMITS, (*BEGAN, READ, answered("Heartbeat", 3_000, "REBALANCE_IN_PROGRESS"), sent("Heartbeat", 6_000))
+        COMMITS, (*SETTLED, READ, answered("Heartbeat", 3_000, "REBALANCE_IN_PROGRESS"), sent("Heartbeat", 6_000))
+    ),
+    "nothing committed by one that joins": (
+        COMMITS, (*SETTLED, READ, sent("JoinGroup", 1), READ_LATER, sent("Heartbeat", 8_000))
     ),
     "nothing committed by one that prepares": (
-        COMMITS, (*BEGAN, READ, begins("onJoinPrepare"), sent("Heartbeat", 6_000))
+        COMMITS, (*SETTLED, READ, begins("onJoinPrepare"), sent("Heartbeat", 6_000))
     ),
 }  # fmt: skip
 
@@ -173,8 +177,10 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "looked for after a loss": (LOOKS_UP, (*BEGAN, lost(), looks_up(900))),
     "looked for after a failure": (LOOKS_UP, (RUN, STARTED, looks_up(0), looked_up(5), looks_up(900))),
     "not looked for to the end": (LOOKS_UP, (*BEGAN, lost(), RunEnded(time_ms=900))),
-    "committed": (COMMITS, (*BEGAN, READ, sent("OffsetCommit", 6_000))),
-    "committed late the second time": (COMMITS, (*BEGAN, READ, sent("OffsetCommit", 5_000), sent("Heartbeat", 11_000))),
+    "committed": (COMMITS, (*SETTLED, READ, sent("OffsetCommit", 6_000))),
+    "committed late the second time": (
+        COMMITS, (*SETTLED, READ, sent("OffsetCommit", 5_000), sent("Heartbeat", 11_000))
+    ),
 }  # fmt: skip
 
 
