@@ -77,7 +77,7 @@ class Pace:
         return max(self.runs_since, self.polls_since, self.knows_since, prepared_ms)
 
     def retries_since(self) -> int:
-        """Since when its application polls, plus a back-off: it began when the member learned of an attempt that failed."""
+        """Since when its application polls, plus a back-off that began when it learned of an attempt that failed."""
         return NEVER if self.is_closing else max(self.runs_since, self.polls_since) + self.started.retry_backoff_ms
 
 

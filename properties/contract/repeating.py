@@ -117,7 +117,7 @@ class _Joins(_OfPatient):
 class _LookUps(_OfPatient):
     """Per member: how many look-ups failed in a row."""
 
-    bookkeeping = _OfPatient.bookkeeping | {LookUpAnswered}
+    bookkeeping = _OfPatient.bookkeeping | {CoordinatorLost, LookUpAnswered}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -174,6 +174,8 @@ class _LookUps(_OfPatient):
 
 class _Commits(_OfPatient):
     """Per member that has joined and has read records: since when its next commit is due."""
+
+    bookkeeping = _OfPatient.bookkeeping | {RecordsDelivered}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

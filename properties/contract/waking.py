@@ -188,6 +188,8 @@ class _Asked(OfMembers):
 class _GoesOn(OfMembers):
     """Per member: its request of a join that is in flight, while nothing has ended the membership that it is about."""
 
+    bookkeeping = (OfMembers.bookkeeping | {CoordinatorLost}) - {CallbackStarted}
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             RequestSent: self.on_sent,
