@@ -12,7 +12,9 @@ _CONNECT: Final = "rebalance_check.impl.connect"
 _RECORD: Final = (
     "the event alone is missing or says less: what the group does is the same, and who records it is the observer."
 )
-_BUSY: Final = "the member is polled each millisecond until its look-up is answered, and sends the same as without that."
+_BUSY: Final = (
+    "the member is polled each millisecond until its look-up is answered, and sends the same as without that."
+)
 
 UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     HarmlessEdit(
