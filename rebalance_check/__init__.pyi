@@ -226,6 +226,7 @@ from rebalance_check.properties.invariants.persistence import (
     StableIsPersisted,
 )
 from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
+from rebalance_check.properties.invariants.removed_once import OnlyMembersAreRemoved
 from rebalance_check.properties.invariants.replacing import ReplacedMemberIsAnswered
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
@@ -439,6 +440,7 @@ __all__ = [
     "OneResponsePerRequest",
     "OnlyEmptyGroupsAreDeleted",
     "OnlyLaggardsTimeOut",
+    "OnlyMembersAreRemoved",
     "OnlyOpenRequestsWait",
     "OnlyReturningLeadersSkip",
     "OnlyWrittenRecordsAreAppended",

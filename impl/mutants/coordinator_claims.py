@@ -167,6 +167,16 @@ CLAIM_MUTANTS: Final = [
         "empty_group_is_clean",
         _JUDGED,
     ),
+    _mutant(
+        "left-member-stays-in-its-group",
+        "a member that leaves stays in its group, as if it were silent",
+        "only_members_are_removed",
+    ),
+    _mutant(
+        "leave-leaves-the-join-phase-open",
+        "a join phase goes on although the last member that it waited for left",
+        "last_join_ends_the_join_phase",
+    ),
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",

@@ -116,6 +116,11 @@ PASSED_OVER_MUTANTS: Final = [
         "last_commit_is_waited_for",
     ),
     _mutant(
+        "process-ends-while-it-closes",
+        "a consumer says that it has closed while its last commit is under way, and its process ends",
+        "closing_ends_with_leaving",
+    ),
+    _mutant(
         "dealt-work-is-not-counted",
         "a leading worker does not count what it deals out in a round, and deals on to the same worker",
         "workers_get_shares_of_one_size",

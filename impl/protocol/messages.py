@@ -8,6 +8,7 @@ client coordinators all speak in these values; encoding is theirs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -302,3 +303,16 @@ GroupReply: TypeAlias = (
 MemberRequest: TypeAlias = GroupRequest | FindCoordinatorRequest
 """What a member sends: to its coordinator, or (FindCoordinator) to any node."""
 MemberReply: TypeAlias = GroupReply | FindCoordinatorReply
+
+REPLY_OF: Final[Mapping[type[MemberRequest], type[MemberReply]]] = {
+    JoinGroupRequest: JoinGroupReply,
+    SyncGroupRequest: SyncGroupReply,
+    HeartbeatRequest: HeartbeatReply,
+    LeaveGroupRequest: LeaveGroupReply,
+    OffsetCommitRequest: OffsetCommitReply,
+    TxnOffsetCommitRequest: TxnOffsetCommitReply,
+    OffsetFetchRequest: OffsetFetchReply,
+    OffsetDeleteRequest: OffsetDeleteReply,
+    FindCoordinatorRequest: FindCoordinatorReply,
+}
+"""What a request is answered with: on a connection the reader of a reply takes its type from the request."""

@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.protocol.messages import JoinGroupRequest, MemberReply, MemberRequest
+from rebalance_check.impl.protocol.messages import REPLY_OF, JoinGroupRequest, MemberReply, MemberRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
@@ -131,7 +131,7 @@ class Connection:
 
     __slots__ = (
         "_broken", "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive",
-        "_timeout", "_waiting", "node", "owner",
+        "_timeout", "_types", "_waiting", "node", "owner",
     )  # fmt: skip
 
     def __init__(
@@ -145,6 +145,7 @@ class Connection:
         self._receive = receive
         self._number = network.open(self)
         self._waiting: dict[int, int] = {}
+        self._types: dict[int, type[MemberReply]] = {}
         self._on_the_way: dict[int, MemberRequest] = {}
         self._last_request_ms = 0
         self._last_reply_ms = 0
@@ -156,6 +157,7 @@ class Connection:
         """Put a request on its way."""
         network = self._network
         self._wait_for(correlation_id, request)
+        self._types[correlation_id] = REPLY_OF[type(request)]
         if network.strikes(FaultKind.DROP, network.plan.drop):
             return
         self._on_the_way[correlation_id] = request
@@ -189,15 +191,20 @@ class Connection:
         self._clock.at(arrival_ms, partial(self._deliver, self._number, correlation_id, reply))
 
     def _deliver(self, number: int, correlation_id: int, reply: MemberReply) -> None:
-        """The reply reaches the member, unless it has given the request up."""
-        if number == self._number and self._waiting.pop(correlation_id, None) is not None:
-            self._receive(correlation_id, reply)
+        """The reply reaches the member, unless it has given the request up; bytes are read as what was asked for."""
+        if number != self._number or self._waiting.pop(correlation_id, None) is None:
+            return
+        expected = self._types.pop(correlation_id)
+        if not isinstance(reply, expected):
+            raise TypeError(f"{self.owner} can read a {expected.__name__} only, and is sent {reply!r}: check the node")
+        self._receive(correlation_id, reply)
 
     # -------------------------------------------------------------------------------------------- breaking
 
     def close(self) -> None:
         """The member is gone, and waits for no replies; what was sent still arrives, as bytes in a socket do."""
         self._waiting.clear()
+        self._types.clear()
         self._let_go(chance=1.0)
         self._number = CLOSED
 
@@ -205,6 +212,7 @@ class Connection:
         """Break the connection: every request that waits has an unknown outcome; the next one uses a new connection."""
         unknown = list(self._waiting)
         self._waiting.clear()
+        self._types.clear()
         self._let_go(chance=self._network.plan.reorder)
         self._number = self._network.open(self)
         for correlation_id in unknown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.exchange.seen import BATCHED_LOOK_UP_VERSION
@@ -14,15 +14,6 @@ from rebalance_check.model.vocabulary.errors import Error
 
 NOBODY: Final = {"node_id": -1, "host": "", "port": -1}
 """The coordinator in a reply that names none."""
-
-_REPLY_OF: Final[dict[type, type[Any]]] = {
-    msg.JoinGroupRequest: msg.JoinGroupReply,
-    msg.SyncGroupRequest: msg.SyncGroupReply,
-    msg.HeartbeatRequest: msg.HeartbeatReply,
-    msg.LeaveGroupRequest: msg.LeaveGroupReply,
-    msg.OffsetFetchRequest: msg.OffsetFetchReply,
-    msg.OffsetDeleteRequest: msg.OffsetDeleteReply,
-}
 
 
 def can_refuse(api: str) -> bool:
@@ -57,8 +48,7 @@ def refused(request: msg.GroupRequest, error: Error) -> msg.GroupReply:
         return msg.TxnOffsetCommitReply(partitions=tuple((o.topic, o.partition, error) for o in request.offsets))
     if isinstance(request, msg.JoinGroupRequest):
         return msg.JoinGroupReply(error=error, member_id=request.member_id)
-    reply: msg.GroupReply = _REPLY_OF[type(request)](error=error)
-    return reply
+    return cast("msg.GroupReply", msg.REPLY_OF[type(request)](error=error))
 
 
 def _not_found(request: Any, error: Error) -> ApiMessage:

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.properties.contract import (
     applying,
     callbacks,
+    closed,
     closing,
     committing,
     heartbeats,
@@ -31,6 +32,7 @@ ContractClaims: Final[tuple[Invariant, ...]] = (
     *polling.CLAIMS,
     *seeking.CLAIMS,
     *closing.CLAIMS,
+    *closed.CLAIMS,
     *waking.CLAIMS,
     *repeating.CLAIMS,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    CoordinatorEvent,
     Event,
     GenerationStarted,
     GroupStatusChanged,
@@ -20,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.coordinator import LEFT, SESSION_EXPIRED
 from rebalance_check.properties.views.join_phase import JoinPhase, JoinPhaseFold
 
 
@@ -53,19 +55,26 @@ class _Phases(JoinPhaseFold):
 
 class _LastJoin(_Phases):
     def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
-        """Where nothing happened since the last member joined, the phase ended then."""
+        """Where nothing happened since the last member joined, or one that was waited for was gone, it ended then."""
         group, last = self.incarnations.current, phase.last
-        if phase.is_initial or group is None or not isinstance(last, RequestParked):
+        if phase.is_initial or group is None or not _ends(last):
             return
         self.compared = (self.compared or 0) + 1
         if event.time_ms > last.time_ms and group.members.keys() <= group.joiners:
             self.contradiction(
-                f"generation {event.generation} begins {event.time_ms - last.time_ms} ms after its last member joined",
+                f"generation {event.generation} begins {event.time_ms - last.time_ms} ms after all had joined",
                 (f"the join phase began at {STEP};", phase.begun),
-                (f"{last.member_id} joined at {STEP}, and was the last that was waited for;", last),
+                (f"at {STEP} the coordinator waited for no further member;", last),
                 (f"yet generation {event.generation} began {event.time_ms - last.time_ms} ms later, at {STEP}: "
                  "contradiction.", event),
             )  # fmt: skip
+
+
+def _ends(last: CoordinatorEvent) -> bool:
+    """Whether this may end a join phase: a JoinGroup, or the end of a member that it was waited for."""
+    if isinstance(last, MemberRemoved):
+        return last.reason in {LEFT, SESSION_EXPIRED}
+    return isinstance(last, RequestParked)
 
 
 class _InitialDelay(_Phases):
@@ -97,7 +106,8 @@ _PREMISES: Final = (
 LastJoinEndsTheJoinPhase: Final = Invariant(
     name="last_join_ends_the_join_phase",
     family="joining",
-    claim="a group that had members begins its next generation at once when the last of them has joined",
+    claim="a group that had members begins its next generation at once when the last of them has joined, and when the "
+    "last that had not is gone",
     source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase, prepareRebalance",
     premises=_PREMISES,
     exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved),

@@ -16,9 +16,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY
-from rebalance_check.properties.need.removing import SESSION_EXPIRED
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import Incarnation
+from rebalance_check.properties.views.coordinator import SESSION_EXPIRED, Incarnation
 from rebalance_check.properties.views.join_phase import JoinPhaseFold
 
 

@@ -15,11 +15,9 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Fold, Invariant, Memories
 from rebalance_check.properties.need.causes import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.coordinator import SESSION_EXPIRED
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
 from rebalance_check.properties.views.waiting import Waiting
-
-SESSION_EXPIRED: Final = "session expired"
-"""Why a member goes that was silent for too long."""
 
 
 class MemberRemovalHasACauseViolated(Violation):

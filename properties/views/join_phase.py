@@ -17,7 +17,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.coordinator import IncarnationFold, Incarnations
+from rebalance_check.properties.views.coordinator import LEFT, IncarnationFold, Incarnations
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 from rebalance_check.properties.views.simulated import Run
 
@@ -56,7 +56,8 @@ class JoinPhases(Memory):
             MemberAdded: self._on_added,
             MemberRemoved: self._on_removed,
             RequestParked: self._on_parked,
-            **dict.fromkeys((JoinGroupReplied, LeaveGroupReplied), self._on_other),
+            JoinGroupReplied: self._on_answered,
+            LeaveGroupReplied: self._on_left,
             GenerationStarted: self._on_generation,
         }
         super().__init__(handlers)
@@ -101,9 +102,15 @@ class JoinPhases(Memory):
             self._timeouts[event.incarnation, event.member_id] = event.rebalance_timeout_ms
             self._changed(event)
 
-    def _on_other(self, event: CoordinatorEvent) -> None:
-        """An answer to what a member asked, after which the coordinator may wait for another one."""
+    def _on_answered(self, event: JoinGroupReplied) -> None:
+        """The coordinator may wait for another JoinGroup after that."""
         self._changed(event)
+
+    def _on_left(self, event: LeaveGroupReplied) -> None:
+        """A member was removed before, which changed who is waited for; an id that was not used is removed now."""
+        phase = self._phases.get(event.incarnation)
+        if phase is not None and not (isinstance(phase.last, MemberRemoved) and phase.last.reason == LEFT):
+            phase.last = event
 
     def _changed(self, event: CoordinatorEvent) -> JoinPhase | None:
         """What may change who is waited for."""

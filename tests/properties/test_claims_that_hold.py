@@ -200,6 +200,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [moved("CompletingRebalance"), added("a"), parked("a", 1, "SyncGroup"), removed("a"),
          moved("PreparingRebalance", "CompletingRebalance"), parked("b", 2)],
     ],
+    "only_members_are_removed": [
+        [started("a"), removed("a"), added("a"), removed("a", "session expired")],
+        [removed("z"), started("a")],  # whom the group has is known from its next generation on
+    ],
     "last_join_ends_the_join_phase": [
         [RunStarted(subject="s", punctual=True), started("a"), moved("PreparingRebalance", "Stable"), parked("a", 2),
          started("a")],

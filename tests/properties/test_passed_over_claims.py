@@ -33,6 +33,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberCrashed,
     MemberJoined,
     MemberLeft,
+    MemberRemoved,
     MemberRested,
     MemberStarted,
     NodeChanged,
@@ -83,6 +84,10 @@ def commit(error: str, generation: int = 1) -> OffsetCommitReplied:
     return OffsetCommitReplied(
         incarnation=0, generation=1, request=1, error=error, member_id="a", request_generation=generation
     )
+
+
+def removed(member: str, at: int, reason: str = "left") -> MemberRemoved:
+    return MemberRemoved(incarnation=0, generation=1, member_id=member, reason=reason, time_ms=at)
 
 
 def left(error: str = "NONE", member: str = "a", at: int = 0) -> LeaveGroupReplied:
@@ -247,6 +252,9 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
+    "the coordinator waits for a member that left": (
+        "last_join_ends_the_join_phase", (*NEXT_PHASE, removed("b", 5), left(member="b", at=5), began(2, "a", at=9))
+    ),
     "an eager member": (
         "sticky_members_keep_their_share",
         (PUNCTUAL, STARTED, DEALT, completed("a", "t-0", "t-1"), dealt("sticky", ("t-2",), ("t-1", "t-0"))),
@@ -287,6 +295,9 @@ SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "a member that left ends the phase": (
         "last_join_ends_the_join_phase", (*NEXT_PHASE, parked("b", at=5, request=2), left(), began(2, "a", at=9))
+    ),
+    "the phase ends with a member that was waited for": (
+        "last_join_ends_the_join_phase", (*NEXT_PHASE, removed("b", 9), left(member="b", at=9), began(2, "a", at=9))
     ),
     "some want more": (
         "shares_are_of_one_size",

@@ -185,6 +185,15 @@ _COMMIT_ANSWERS: Final = {
     ),
 }
 
+_LEAVING: Final = {
+    "left-member-stays-in-its-group": (
+        Edit(f"{_COORDINATOR}.leave:remove_member", "    group.remove(member_id, shard.choices)", "    pass"),
+    ),
+    "leave-leaves-the-join-phase-open": (
+        Edit(f"{_COORDINATOR}.leave:after_leave", "maybe_complete_join(shard, group, on_empty)", "pass"),
+    ),
+}
+
 ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_JOIN_ANSWERS,
     **_JOIN_REFUSALS,
@@ -192,5 +201,6 @@ ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_HEARTBEAT_ANSWERS,
     **_REPLACEMENT,
     **_COMMIT_ANSWERS,
+    **_LEAVING,
 }
 """By name of the mutant."""

@@ -90,6 +90,13 @@ _OF_MEMBERS: Final = {
             "return True",
         ),
     ),
+    "process-ends-while-it-closes": (
+        Edit(
+            f"{_CLIENT}.coordinator:Coordinator.close",
+            "    if not self.on_close():\n        return False",
+            "    if not self.on_close():\n        return True",
+        ),
+    ),
     "unnamed-member-leaves": (
         Edit(
             f"{_CLIENT}.heartbeating:Heartbeating._leave",

@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     LookUpSent,
     MemberClosing,
     MemberCrashed,
+    MemberLeft,
     MemberStarted,
     RequestAnswered,
     RequestSent,
@@ -26,6 +27,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
+LEAVES_LAST: Final = "closing_ends_with_leaving"
 LOOK_UP, MOVED, LAST = "look_ups_keep_the_backoff", "moved_coordinator_is_given_up", "last_commit_is_waited_for"
 
 
@@ -68,6 +70,8 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it is given up": (MOVED, (RUN, answered("Heartbeat"), LOST, sent("JoinGroup"))),
     "it was asked to wait": (MOVED, (RUN, answered("Heartbeat"), LOST, answered("SyncGroup", None), sent("JoinGroup"))),
     "the process ends": (MOVED, (RUN, answered("SyncGroup"), CRASHED, STARTED, sent("JoinGroup"))),
+    "it has left": (LEAVES_LAST, (*CLOSING, MemberLeft(member="m0"), STARTED)),
+    "it died while it closed": (LEAVES_LAST, (*CLOSING, CRASHED, STARTED)),
     "it is answered": (LAST, (*CLOSING, sent("OffsetCommit"), answered("OffsetCommit", "NONE", 1), LEAVES)),
     "its answer is lost": (LAST, (*CLOSING, sent("OffsetCommit"), answered("OffsetCommit", None, 1), LEAVES)),
     "what it sent before is no last commit": (
@@ -90,6 +94,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "it goes on with its heartbeats": (MOVED, (RUN, answered("Heartbeat"), sent("Heartbeat"))),
     "it joins there": (MOVED, (RUN, LOST, answered("OffsetCommit", "COORDINATOR_NOT_AVAILABLE"), sent("JoinGroup"))),
+    "it ends and has not left": (LEAVES_LAST, (*CLOSING, STARTED)),
     "it leaves": (LAST, (*CLOSING, sent("OffsetCommit"), LEAVES)),
     "another commit is answered": (
         LAST, (*CLOSING, sent("OffsetCommit"), answered("OffsetCommit", "NONE", 0), LEAVES)

@@ -1,0 +1,40 @@
+"""The coordinator removes a member once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberAdded,
+    MemberRemoved,
+)
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
+
+BEGAN: Final = GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
+GONE: Final = MemberRemoved(incarnation=0, generation=1, member_id="a", reason="left")
+EXPIRED: Final = MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired")
+COMES: Final = MemberAdded(incarnation=0, generation=1, member_id="a")
+EMPTY: Final = IncarnationStarted(incarnation=0, generation=0, status="Empty")
+
+OUTCOMES: Final[dict[str, tuple[Outcome, tuple[Event, ...]]]] = {
+    "a member leaves": (Outcome.HELD, (BEGAN, GONE)),
+    "a member leaves, comes, and leaves": (Outcome.HELD, (BEGAN, GONE, COMES, EXPIRED)),
+    "who is in the group is not known yet": (Outcome.HELD, (BEGAN, replace(GONE, incarnation=1))),
+    "a member that left goes once more": (Outcome.VIOLATED, (BEGAN, GONE, EXPIRED)),
+    "a member goes that never came": (Outcome.VIOLATED, (EMPTY, EXPIRED)),
+}
+
+
+@pytest.mark.parametrize("case", OUTCOMES)
+def test_members_are_removed_once(history: Callable[..., list[Event]], case: str) -> None:
+    outcome, events = OUTCOMES[case]
+    assert judge(history(*events), select(["only_members_are_removed"])).outcome is outcome
