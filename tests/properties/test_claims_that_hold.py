@@ -200,6 +200,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [moved("CompletingRebalance"), added("a"), parked("a", 1, "SyncGroup"), removed("a"),
          moved("PreparingRebalance", "CompletingRebalance"), parked("b", 2)],
     ],
+    "what_waits_is_answered": [
+        [RunStarted(subject="s", punctual=True), parked("a", 1), joined("a", 1), moved("Dead", "PreparingRebalance"),
+         IncarnationEnded(incarnation=0, generation=0)],
+    ],
     "only_members_are_removed": [
         [started("a"), removed("a"), added("a"), removed("a", "session expired")],
         [removed("z"), started("a")],  # whom the group has is known from its next generation on
