@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +17,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_assignment,
 )
 from rebalance_check.impl.protocol.messages import JoinedMember
+from rebalance_check.impl.protocol.sticky_user_data import StickyClaim, read_sticky
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
@@ -24,6 +26,7 @@ from rebalance_check.model.vocabulary.events import AssignmentComputed
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 _VALIDATES_ITSELF: Final = "cooperative-sticky"
+_REMEMBERS: Final = "sticky"
 
 
 Snapshot = Mapping[str, int | tuple[frozenset[str], ...]]
@@ -97,6 +100,7 @@ class Leading(Committing):
 
     def _emit_assignment(self, protocol: str, subscriptions: Mapping[str, Subscription], assigned: Assignments) -> None:
         generation = self.generation()
+        said = _remembered(subscriptions) if protocol == _REMEMBERS else {}
         self.recorder.emit(
             AssignmentComputed(
                 member=self.member,
@@ -109,6 +113,11 @@ class Leading(Committing):
                     for member, one in subscriptions.items()
                 ),
                 assignments=tuple((member, _sorted_names(given)) for member, given in assigned.items()),
+                remembered_partitions=tuple((member, _sorted_names(one.partitions)) for member, one in said.items()),
+                remembered_generations=tuple(
+                    (member, NO_GENERATION if one.generation is None else one.generation)
+                    for member, one in said.items()
+                ),
             )
         )
 
@@ -118,6 +127,15 @@ def _subscriptions(members: Sequence[JoinedMember]) -> dict[str, Subscription]:
         member.member_id: replace(read_subscription(member.metadata), group_instance_id=member.group_instance_id)
         for member in sorted(members, key=lambda member: member.member_id)
     }
+
+
+def _remembered(subscriptions: Mapping[str, Subscription]) -> dict[str, StickyClaim]:
+    """What each member says that it was assigned last, which bytes that cannot be read do not say."""
+    said = {}
+    for member, one in subscriptions.items():
+        with suppress(MalformedBytes):
+            said[member] = read_sticky(one.user_data)
+    return said
 
 
 def _validate_cooperative(subscriptions: Mapping[str, Subscription], assigned: Assignments, name: str) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_REFUSALS: Final = FuzzSearch(
+    options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.REFUSAL,), steps=40)
+)
 _CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 
 
@@ -67,6 +70,12 @@ NEED_MUTANTS: Final = [
         "roundrobin-begins-with-another-each-time",
         "roundrobin gives the first partition to another member each time that it is asked",
         "reassignment_has_a_cause",
+    ),
+    _mutant(
+        "sticky-exchanges-shares",
+        "the eager sticky assignor gives the first member what the last had, and the reverse",
+        "reassignment_has_a_cause",
+        _REFUSALS,
     ),
     _mutant(
         "unchanged-target-state-announced",

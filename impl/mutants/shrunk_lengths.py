@@ -318,6 +318,7 @@ STEPS: Final[dict[str, int]] = {
     "statuses-with-the-groups-generation": 3,
     "sticky-deals-without-looking-at-racks": 3,
     "sticky-drops-all-older-generation-claims": 4,
+    "sticky-exchanges-shares": 3,
     "sticky-fails-on-deleted-topic": 1,
     "sticky-keeps-nothing": 5,
     "sticky-keeps-unsubscribed-topic": 5,

@@ -408,13 +408,17 @@ class AssignmentComputed(GenerationEvent):
     """The leader computed the assignment.
 
     For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation
-    of that list (KIP-792), and ``assignments`` the partitions that it gets.
+    of that list (KIP-792), and ``assignments`` the partitions that it gets. Under the assignor ``sticky``
+    ``remembered_partitions`` are those that it was assigned last, as its user data says, and ``remembered_generations``
+    the generation of that (KIP-54; empty: another assignor, or unknown).
     """
 
     protocol: str = ""
     owned_partitions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     owned_generations: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    remembered_partitions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    remembered_generations: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,9 @@ from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import REFUSED_MEMBERS
 from rebalance_check.properties.views.recent import Recent
 
+RAISED_LATER: Final = frozenset({Api.OFFSET_COMMIT, Api.SYNC_GROUP})
+"""The requests of which the application learns at its next poll that its member was fenced."""
+
 OPEN: Final = 64
 """So many requests of a member are remembered while they wait for their answer."""
 
@@ -79,7 +82,7 @@ class _NotUsed(Fold):
         sent = requests.pop(event.request, None) if requests is not None else None
         if sent is None or event.error not in REFUSED_MEMBERS:
             return
-        if sent.api == Api.OFFSET_COMMIT and event.error == "FENCED_INSTANCE_ID":
+        if sent.api in RAISED_LATER and event.error == "FENCED_INSTANCE_ID":
             return  # raised at the application's next poll; the heartbeat thread goes on until then
         join = self._joins.get(event.member)
         if join is None or join.request <= sent.request:
@@ -103,7 +106,7 @@ LostMemberIdIsNotUsed: Final = Invariant(
     premises=(
         "the history holds what members send (RequestSent) with their member ids, and how it is answered",
         "an answer to a request that was sent before the last JoinGroup ends nothing",
-        "nor does FENCED_INSTANCE_ID to an OffsetCommit, which the client raises at the next poll",
+        "nor does FENCED_INSTANCE_ID to an OffsetCommit or a SyncGroup, which the client raises at the next poll",
     ),
     exempted_by=(MemberStarted,),
     violation=LostMemberIdIsNotUsedViolated,

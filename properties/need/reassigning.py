@@ -23,6 +23,8 @@ ROUNDS: Final = 2
 """So many rounds may pass until a leader knows what a member wants that has sent its JoinGroup."""
 COOPERATIVE_STICKY: Final = "cooperative-sticky"
 """The assignor whose members say what they have."""
+STICKY: Final = "sticky"
+"""The assignor whose members say what they were assigned last, as they have nothing when they join."""
 
 
 class ReassignmentHasACauseViolated(Violation):
@@ -98,18 +100,21 @@ def _may_compare(before: AssignmentComputed, event: AssignmentComputed) -> bool:
     """A sticky assignor keeps what each member says that it has, if that is what it was assigned last."""
     if event.protocol in FUNCTIONS:
         return True
-    owned = {member: tuple(sorted(some)) for member, some in event.owned_partitions}
-    generations = {generation for _, generation in event.owned_generations}
-    return event.protocol == COOPERATIVE_STICKY and owned == _sorted(before) and len(generations) == 1
+    said, generations = {
+        COOPERATIVE_STICKY: (event.owned_partitions, event.owned_generations),
+        STICKY: (event.remembered_partitions, event.remembered_generations),
+    }.get(event.protocol, ((), ()))
+    had = {member: tuple(sorted(some)) for member, some in said}
+    return had == _sorted(before) and len({generation for _, generation in generations}) == 1
 
 
 ReassignmentHasACause: Final = Invariant(
     name="reassignment_has_a_cause",
     family=FAMILY,
-    claim="a leader that uses range, roundrobin or cooperative-sticky moves partitions only for a cause: other "
-    "members, other topics or partitions, or, under cooperative-sticky, members that do not have what they were "
-    "assigned last",
-    source="RangeAssignor, RoundRobinAssignor, CooperativeStickyAssignor; KIP-54, KIP-429",
+    claim="a leader that uses range, roundrobin, cooperative-sticky or sticky moves partitions only for a cause: other "
+    "members, other topics or partitions, or, under the last two, members that do not say that they have, or had, what "
+    "they were assigned last",
+    source="RangeAssignor, RoundRobinAssignor, CooperativeStickyAssignor, StickyAssignor; KIP-54, KIP-429",
     premises=(
         "the run is simulated: all that changes subscriptions is recorded",
         "what the members are assigned altogether is the same: otherwise partitions came, went or were withheld",

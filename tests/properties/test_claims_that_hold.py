@@ -357,6 +357,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          as_member("LeaveGroup", 1, "a"), as_member("JoinGroup", 2, "")],
         [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), MemberStarted(member="m0"),
          as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "a")],
+        # Heartbeats go on until the application polls.
+        [as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
+         as_member("SyncGroup", 1, "a"), answered("SyncGroup", 1, "FENCED_INSTANCE_ID"),
+         as_member("Heartbeat", 2, "a")],
         [as_member("Heartbeat", 0, "a"), as_member("JoinGroup", 1, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
          answered("JoinGroup", 1, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 2, "a")],
     ],

@@ -91,4 +91,12 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "        self._write_state()",
         ),
     ),
+    "sticky-exchanges-shares": (
+        Edit(
+            "rebalance_check.impl.assignors.sticky:StickyAssignor.assign",
+            "return {member: tuple(sorted(given)) for member, given in assigned.items()}",
+            "shares = zip(sorted(assigned), sorted(assigned, reverse=True))\n"
+            "    return {member: tuple(sorted(assigned[like])) for member, like in shares}",
+        ),
+    ),
 }

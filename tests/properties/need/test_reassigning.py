@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -37,6 +38,15 @@ def sticky(given: Given, owned: Given) -> AssignmentComputed:
     return computed(given, protocol="cooperative-sticky", owned=owned)
 
 
+def eager_sticky(given: Given, said: Given, *generations: int) -> AssignmentComputed:
+    of = generations or (1,) * len(said)
+    return replace(
+        computed(given, protocol="sticky"),
+        remembered_partitions=said,
+        remembered_generations=tuple((member, number) for (member, _), number in zip(said, of, strict=True)),
+    )
+
+
 def connect(
     claims: Given, revoked: Given, assigned: Given = (), protocol: str = "compatible", configured: str = "c d e"
 ) -> ConnectAssignmentComputed:
@@ -54,6 +64,9 @@ CLAIMS: Final = (("a", ("c", "d", "e")), ("b", ()))
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "nothing moves": (MOVE, (RUN, computed(FIRST), computed(FIRST))),
     "nothing that is sticky moves": (MOVE, (RUN, sticky(FIRST, ()), sticky(FIRST, FIRST))),
+    "nothing that an eager sticky member remembers moves": (
+        MOVE, (RUN, eager_sticky(FIRST, ()), eager_sticky(FIRST, FIRST))
+    ),
     "more than the share": (TAKE, (connect(CLAIMS, (("a", ("c",)),)),)),
     "what two workers claim": (TAKE, (connect((("a", ("c",)), ("b", ("c",))), (("a", ("c",)), ("b", ("c",)))),)),
     "what it is given something else for": (
@@ -67,6 +80,9 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         MOVE, (RUN, computed(FIRST, protocol="roundrobin"), computed(SECOND, protocol="roundrobin"))
     ),
     "what is sticky moves": (MOVE, (RUN, sticky(FIRST, ()), sticky(SECOND, FIRST))),
+    "what an eager sticky member remembers moves": (
+        MOVE, (RUN, eager_sticky(FIRST, ()), eager_sticky(SECOND, FIRST))
+    ),
     "it moves long after a change": (
         MOVE, (RUN, WANTS, JOINS, computed(FIRST), computed(FIRST), computed(FIRST), computed(SECOND))
     ),
@@ -85,6 +101,15 @@ UNTESTED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         MOVE,
         (RUN, sticky(FIRST, ()), sticky(SECOND, (("a", ()), ("b", ("t-1",))))),
     ),
+    "a member that remembers something else": (
+        MOVE,
+        (RUN, eager_sticky(FIRST, ()), eager_sticky(SECOND, (("a", ()), ("b", ("t-1",))))),
+    ),
+    "members that remember different generations": (
+        MOVE,
+        (RUN, eager_sticky(FIRST, ()), eager_sticky(SECOND, FIRST, 1, 0)),
+    ),
+    "members that remember nothing that is recorded": (MOVE, (RUN, eager_sticky(FIRST, ()), eager_sticky(SECOND, ()))),
     "a member that wants other topics": (MOVE, (RUN, computed(FIRST), WANTS, computed(SECOND))),
     "a member that joins for other topics": (MOVE, (RUN, computed(FIRST), WANTS, JOINS, computed(SECOND))),
     "a live run": (MOVE, (RunStarted(subject="live"), computed(FIRST), computed(SECOND))),
