@@ -109,7 +109,15 @@ class CoordinatorCore:
         with self.monitor:
             correlation_id = self._enqueue(request)
             self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
-        self.recorder.emit(request_sent(self.member, correlation_id, request, claims_in=self.describe_metadata))
+        self.recorder.emit(
+            request_sent(
+                self.member,
+                correlation_id,
+                request,
+                claims_in=self.describe_metadata,
+                claimed_in=self.describe_claimed_generation,
+            )
+        )
 
     def _enqueue(self, request: MemberRequest) -> int:
         correlation_id = self._next_correlation_id
@@ -163,6 +171,10 @@ class CoordinatorCore:
     def describe_metadata(self, metadata: bytes) -> tuple[str, ...]:  # noqa: ARG002 - for users to override
         """What a member claims in its JoinGroup metadata, as events name it. Must not raise."""
         return ()
+
+    def describe_claimed_generation(self, metadata: bytes) -> int | None:  # noqa: ARG002 - for users to override
+        """The generation of what a member claims in its JoinGroup metadata, None without one. Must not raise."""
+        return None
 
     def describe_assignment(self, assignment: bytes) -> tuple[str, ...]:  # noqa: ARG002 - for users to override
         """What a SyncGroup answer assigns, as events name it. Must not raise."""

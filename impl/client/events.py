@@ -27,7 +27,13 @@ def api_of(request: GroupRequest) -> str:
     return type(request).__name__.removesuffix("Request")
 
 
-def request_sent(member: str, correlation_id: int, request: GroupRequest, *, claims_in: Describe) -> RequestSent:
+DescribeGeneration = Callable[[bytes], int | None]
+"""Reads embedded bytes as the generation of what they claim; None where they have no place for one."""
+
+
+def request_sent(
+    member: str, correlation_id: int, request: GroupRequest, *, claims_in: Describe, claimed_in: DescribeGeneration
+) -> RequestSent:
     """The event of a request that leaves the member, as its bytes have it."""
     if isinstance(request, JoinGroupRequest):
         return RequestSent(
@@ -38,6 +44,8 @@ def request_sent(member: str, correlation_id: int, request: GroupRequest, *, cla
             owned=claims_in(request.protocols[0].metadata) if request.protocols else (),
             protocols=tuple(protocol.name for protocol in request.protocols),
             member_id=request.member_id,
+            claimed_generation=claimed_in(request.protocols[0].metadata) if request.protocols else None,
+            version=request.version,
         )
     return RequestSent(
         member=member,
@@ -45,6 +53,7 @@ def request_sent(member: str, correlation_id: int, request: GroupRequest, *, cla
         request=correlation_id,
         generation=getattr(request, "generation_id", NO_GENERATION),
         member_id=getattr(request, "member_id", ""),
+        version=request.version,
     )
 
 

@@ -13,6 +13,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     read_assignment,
+    read_claimed_generation,
     read_subscription,
     write_assignment,
 )
@@ -79,6 +80,13 @@ class Leading(Committing):
             return tuple(tp.name for tp in read_subscription(metadata).owned)
         except MalformedBytes:
             return ()
+
+    def describe_claimed_generation(self, metadata: bytes) -> int | None:
+        """The generation of the claimed partitions."""
+        try:
+            return read_claimed_generation(metadata)
+        except MalformedBytes:
+            return None
 
     def describe_assignment(self, assignment: bytes) -> tuple[str, ...]:
         """The names of the assigned partitions, sorted."""

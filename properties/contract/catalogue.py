@@ -6,6 +6,7 @@ from typing import Final
 
 from rebalance_check.properties.contract import (
     applying,
+    auto_commits,
     callbacks,
     closed,
     closing,
@@ -17,6 +18,7 @@ from rebalance_check.properties.contract import (
     repeating,
     seeking,
     sending,
+    versions,
     waking,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -35,5 +37,7 @@ ContractClaims: Final[tuple[Invariant, ...]] = (
     *closed.CLAIMS,
     *waking.CLAIMS,
     *repeating.CLAIMS,
+    *versions.CLAIMS,
+    *auto_commits.CLAIMS,
 )
 """In the order in which reports name them."""

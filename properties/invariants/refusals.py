@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import Incarnation, IncarnationFold
+from rebalance_check.properties.views.coordinator import NOT_RECORDED, Incarnation, IncarnationFold
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 _API_OF: Final[dict[type[ReplyEvent], Api]] = {
@@ -138,6 +138,12 @@ def _untrue(event: ReplyEvent, group: Incarnation, rebalancing: GroupStatus) -> 
         return f"the generation was {event.generation}, as it said"
     if event.error == "UNKNOWN_MEMBER_ID" and event.member_id in group.members and not event.instance_id:
         return "it was a member"
+    if event.error == "FENCED_INSTANCE_ID" and event.instance_id and NOT_RECORDED not in group.members.values():
+        holder = group.holder_of(event.instance_id)
+        if not holder:
+            return f"no member had the instance id {event.instance_id}"
+        if holder == event.member_id:
+            return f"it was the member with the instance id {event.instance_id}"
     return ""
 
 
@@ -162,7 +168,8 @@ RefusalsAreTrue: Final = Invariant(
     name="refusals_are_true",
     family="gates",
     claim="a coordinator answers a member REBALANCE_IN_PROGRESS only in PreparingRebalance, to a commit only in "
-    "CompletingRebalance, ILLEGAL_GENERATION only for another generation, and UNKNOWN_MEMBER_ID only if it is none",
+    "CompletingRebalance, ILLEGAL_GENERATION only for another generation, UNKNOWN_MEMBER_ID only if it is none, and "
+    "FENCED_INSTANCE_ID only if another member has its instance id",
     source="ClassicGroup.validateOffsetCommit; GroupMetadataManager.classicGroupHeartbeatToClassicGroup, "
     "classicGroupSyncToClassicGroup",
     premises=(

@@ -21,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     OffsetCommitReplied,
     ReplyEvent,
     RequestParked,
+    RequestSent,
     SyncGroupReplied,
 )
 from rebalance_check.properties.invariants.denied import LOAD_FAILED, PAUSED
@@ -181,23 +182,40 @@ def _spelt(generation: int, protocol: str, leader: str) -> str:
 
 
 class _Repeats(SimulatedFold):
-    """The requests that a coordinator keeps."""
+    """The requests that a coordinator keeps, and what members sent for the protocols that they list."""
 
-    bookkeeping = frozenset({RequestParked})
+    bookkeeping = frozenset({RequestSent})
     needs = ((RequestParked,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
+            RequestSent: self.on_sent,
             RequestParked: self.on_parked,
             **dict.fromkeys(REPLIES, self.on_replied),
         }
         super().__init__(invariant, handlers)
         self.compared = 0
+        self._sent: Recent[tuple[str, tuple[str, ...]], RequestSent] = Recent(WAITING)
         self._parked: Recent[int, RequestParked] = Recent(WAITING)
 
+    def on_sent(self, event: RequestSent) -> None:
+        """A member lists these protocols, each with metadata."""
+        if event.api == Api.JOIN_GROUP:
+            self._sent[event.metadata, event.protocols] = event
+
     def on_parked(self, event: RequestParked) -> None:
-        """It says this of itself."""
+        """It says this of itself; a JoinGroup has the protocols and metadata that a member sent."""
         self._parked[event.request] = event
+        if event.api != Api.JOIN_GROUP or not self.run.is_simulated:
+            return
+        self.compared = (self.compared or 0) + 1
+        if (event.metadata, event.protocols) not in self._sent:
+            self.contradiction(
+                f"a JoinGroup of {event.member_id} has arrived, and no member sent it",
+                (f"a JoinGroup that lists {', '.join(event.protocols) or 'no protocol'} is kept for {event.member_id} "
+                 f"at {STEP}, and no member recorded that it sent one with these protocols and their metadata: "
+                 "contradiction.", event),
+            )  # fmt: skip
 
     def on_replied(self, event: ReplyEvent) -> None:
         """And that, when it is answered."""
@@ -251,9 +269,10 @@ RepliesRepeatTheirRequests: Final = Invariant(
     name="replies_repeat_their_requests",
     family=FAMILY,
     claim="a coordinator records of a request the same when it keeps it as when it answers it: who sent it, for which "
-    "generation, and the protocols that it lists",
+    "generation, and the protocols that it lists, which a member recorded with the same metadata when it sent it",
     source="JoinGroupRequest.json, SyncGroupRequest.json: a request is one",
     premises=(SIMULATED,),
+    exempted_by=(RequestSent,),
     violation=RepliesRepeatTheirRequestsViolated,
     fold=_Repeats,
 )
@@ -262,6 +281,7 @@ RepliesRepeatTheirRequests: Final = Invariant(
 The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
+    RequestSent(member="m0", api="JoinGroup", request=1, protocols=("range",))
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", protocols=("range",))
     JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", assigned_member_id="a")
 """

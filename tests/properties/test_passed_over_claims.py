@@ -273,6 +273,10 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("range", ("t-0", "t-1", "u-0"), ("u-1",)))
     ),
     "a heartbeat while it loads": ("refusals_are_documented", (beat("COORDINATOR_LOAD_IN_PROGRESS"),)),
+    "an instance id of no member": (
+        "refusals_are_true",
+        (BEGAN, GENERATION, moved("Stable"), replace(commit("FENCED_INSTANCE_ID"), instance_id="i")),
+    ),
     "the same generation": ("refusals_are_true", (GENERATION, moved("Stable"), commit("ILLEGAL_GENERATION"))),
     "a member": ("refusals_are_true", (GENERATION, moved("Stable"), commit("UNKNOWN_MEMBER_ID"))),
     "a cooperative member": (

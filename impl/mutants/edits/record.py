@@ -8,6 +8,7 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _COORDINATOR: Final = "rebalance_check.impl.coordinator"
 _CLIENT: Final = "rebalance_check.impl.client"
+_PROTOCOL: Final = "rebalance_check.impl.protocol"
 
 RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "generations-have-no-protocol": (
@@ -77,5 +78,33 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     ),
     "closing-consumer-keeps-its-partitions": (
         Edit(f"{_CLIENT}.consumer:ConsumerCoordinator.on_leave_prepare", "self._revoke(self._owned)", "pass"),
+    ),
+    "old-members-need-an-id": (
+        Edit(
+            f"{_COORDINATOR}.join:join_as_new_member",
+            "elif instance_id is None and request.version >= MEMBER_ID_REQUIRED_SINCE:",
+            "elif instance_id is None:",
+        ),
+    ),
+    "claims-are-of-no-generation": (
+        Edit(
+            f"{_PROTOCOL}.consumer_protocol:_generation_field",
+            "return NO_GENERATION if generation is None or generation < 0 else generation",
+            "return NO_GENERATION",
+        ),
+    ),
+    "closing-consumer-commits-nothing": (
+        Edit(
+            f"{_CLIENT}.consumer:ConsumerCoordinator.on_close",
+            "if self._auto_commit_ms is None:",
+            "if self._auto_commit_ms is not None:",
+        ),
+    ),
+    "unknown-instance-is-fenced": (
+        Edit(
+            f"{_COORDINATOR}.group:Group.validate_member",
+            "if holder is None:\n            return Error.UNKNOWN_MEMBER_ID\n        if holder",
+            "if holder is None:\n            return Error.FENCED_INSTANCE_ID\n        if holder",
+        ),
     ),
 }

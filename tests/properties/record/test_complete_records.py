@@ -99,6 +99,10 @@ def sent(request: int, api: str = "Heartbeat", member_id: str = "a") -> RequestS
     return RequestSent(member="m0", api=api, request=request, generation=1, member_id=member_id)
 
 
+def joins(*protocols: str) -> RequestSent:
+    return RequestSent(member="m0", api="JoinGroup", request=1, protocols=protocols)
+
+
 def look_up(request: int) -> LookUpSent:
     return LookUpSent(member="m0", request=request)
 
@@ -179,8 +183,8 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         ANSWERS, (*SERVES, GroupDeleted(incarnation=0, generation=1, status="Empty"), ELECTED, began(1))
     ),
     "a paused node begins late": (ANSWERS, (*SERVES, NodeChanged(node=0, change="paused"), ELECTED)),
-    "kept and answered": (REPLIES, (RUN, parked(), accepted())),
-    "kept under a new id": (REPLIES, (RUN, parked(member_id="b"), accepted())),
+    "kept and answered": (REPLIES, (RUN, joins("range"), parked(), accepted())),
+    "kept under a new id": (REPLIES, (RUN, joins("range"), parked(member_id="b"), accepted())),
     "a sync that was kept": (REPLIES, (RUN, parked("SyncGroup", protocols=()), synced())),
     "requests and look-ups": (NUMBERS, (RUN, STARTED, look_up(0), sent(1), sent(2))),
     "another process counts anew": (NUMBERS, (RUN, STARTED, look_up(0), sent(1), CRASHED, STARTED, look_up(0))),
@@ -223,8 +227,11 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it answers after its end": (ANSWERS, (*SERVES, ended(), beat())),
     "a deposed one answers after its end": (ANSWERS, (*SERVES, ended(deposed=True), ended(), beat())),
     "no end of the incarnation": (ANSWERS, (*SERVES, ELECTED)),
-    "protocols are missing": (REPLIES, (RUN, parked(protocols=("range", "sticky")), accepted())),
-    "another member": (REPLIES, (RUN, parked(member_id="c"), accepted())),
+    "protocols are missing": (
+        REPLIES, (RUN, joins("range", "sticky"), parked(protocols=("range", "sticky")), accepted())
+    ),
+    "no member sent it": (REPLIES, (RUN, joins("sticky"), parked(), accepted())),
+    "another member": (REPLIES, (RUN, joins("range"), parked(member_id="c"), accepted())),
     "another generation is named": (REPLIES, (RUN, parked("SyncGroup", protocols=()), synced(2))),
     "a request is left out": (NUMBERS, (RUN, STARTED, look_up(0), sent(2))),
     "a number comes twice": (NUMBERS, (RUN, STARTED, look_up(0), sent(0))),
