@@ -24,6 +24,7 @@ from rebalance_check.impl.mutants.record import RECORD_MUTANTS
 from rebalance_check.impl.mutants.rest import REST_MUTANTS
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
+from rebalance_check.impl.mutants.worker_duties import WORKER_DUTY_MUTANTS
 from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -49,6 +50,7 @@ _KNOWN: Final = _by_name(
         *REST_MUTANTS,
         *PASSED_OVER_MUTANTS,
         *RECORD_MUTANTS,
+        *WORKER_DUTY_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

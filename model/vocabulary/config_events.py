@@ -52,6 +52,11 @@ class ConfigStoreStarted(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigReadStarted(MemberEvent):
+    """The store began to read to what is the end of the config topic now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigReadEnded(MemberEvent):
     """A read to the end of the config topic ended; ``offset`` is the next to be read.
 
@@ -107,14 +112,19 @@ class ProducerInitialised(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerFenced(Event):
-    """``fenceProducers`` ended: of this transactional id all epochs up to ``epoch`` can write no more."""
+    """``fenceProducers`` ended: of this transactional id all epochs up to ``epoch`` can write no more.
+
+    ``used`` is the epoch that the fencing itself took, with which nothing is written (-1 where that is not seen).
+    """
 
     transactional_id: str
     epoch: int
+    used: int = -1
 
 
 ConfigEvent: TypeAlias = (
-    ConfigAppended | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadEnded | ConfigSnapshotTaken
+    ConfigAppended | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadStarted | ConfigReadEnded
+    | ConfigSnapshotTaken
     | ConfigCallbackCalled | ProducerInitialised | ProducerFenced
 )  # fmt: skip
 """The events of the config topic."""

@@ -63,6 +63,11 @@ class WorkerConfigured(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerStopRequested(MemberEvent):
+    """The worker process was asked to end in an orderly way (a shutdown hook, ``Herder.stop``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerClaimed(GenerationEvent):
     """The worker built the metadata of its JoinGroup (``WorkerCoordinator.metadata``).
 
@@ -188,6 +193,31 @@ class WorkStateChanged(GenerationEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginDrawn(MemberEvent):
+    """A simulation drew how the plug-in of the connector or task behaves that the worker starts now.
+
+    ``begin_ms`` passes until its thread runs, ``start_ms`` inside ``start``, ``stop_ms`` until it has stopped when it
+    is asked to. ``fails_at_start`` and ``fails_at_stop`` raise from those calls; ``fails_after_ms`` is how long it runs
+    until it raises by itself (-1: never).
+    """
+
+    work: str
+    begin_ms: int = 0
+    start_ms: int = 0
+    stop_ms: int = 0
+    fails_at_start: bool = False
+    fails_at_stop: bool = False
+    fails_after_ms: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginFailed(MemberEvent):
+    """A simulation has the plug-in of a connector or task raise now; it notices where it runs and is not stopping."""
+
+    work: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUsed(GenerationEvent):
     """A record of ``topic`` passed through the task (KIP-558), in a worker that tracks topics."""
 
@@ -250,10 +280,18 @@ class RestartRequested(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartPlanned(GenerationEvent):
-    """The worker restarts this work of the connector, because of a request."""
+    """The worker restarts this work of the connector, because of a request.
+
+    ``only_failed`` and ``include_tasks`` are those of a request that it read in the config topic (``is_read``,
+    KIP-745); it may concern nothing that the worker has. Another request is one of an operator, for one
+    connector or task.
+    """
 
     connector: str
     work: tuple[str, ...]
+    only_failed: bool = False
+    include_tasks: bool = False
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,10 +358,10 @@ class ZombieFencingEnded(GenerationEvent):
 
 ConnectEvent: TypeAlias = (
     ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
-    | WorkerConfigured | WorkerClaimed | ConnectAssignmentComputed | ConnectAssignmentReceived | RejoinRequested
-    | CoordinatorAwaited
+    | WorkerConfigured | WorkerStopRequested | WorkerClaimed | ConnectAssignmentComputed | ConnectAssignmentReceived
+    | RejoinRequested | CoordinatorAwaited
     | WorkRevocationStarted | WorkRevocationEnded | WorkCancelled | CancelledWorkEnded | AssignmentAccepted
-    | WorkStateChanged | TopicUsed | TopicsReset
+    | WorkStateChanged | PluginDrawn | PluginFailed | TopicUsed | TopicsReset
     | OwnerLookedUp | HerderAsked | HerderAnswered | TargetStateChanged | RestartRequested | RestartPlanned
     | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | InternalRequestChecked | ZombieFencingEnded
 )  # fmt: skip

@@ -34,6 +34,7 @@ from rebalance_check.model.vocabulary.config_events import ConfigCompacted as Co
 from rebalance_check.model.vocabulary.config_events import ConfigEvent as ConfigEvent
 from rebalance_check.model.vocabulary.config_events import ConfigRead as ConfigRead
 from rebalance_check.model.vocabulary.config_events import ConfigReadEnded as ConfigReadEnded
+from rebalance_check.model.vocabulary.config_events import ConfigReadStarted as ConfigReadStarted
 from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken as ConfigSnapshotTaken
 from rebalance_check.model.vocabulary.config_events import ConfigStoreStarted as ConfigStoreStarted
 from rebalance_check.model.vocabulary.config_events import ProducerFenced as ProducerFenced
@@ -50,6 +51,8 @@ from rebalance_check.model.vocabulary.connect_events import HerderAnswered as He
 from rebalance_check.model.vocabulary.connect_events import HerderAsked as HerderAsked
 from rebalance_check.model.vocabulary.connect_events import InternalRequestChecked as InternalRequestChecked
 from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
+from rebalance_check.model.vocabulary.connect_events import PluginDrawn as PluginDrawn
+from rebalance_check.model.vocabulary.connect_events import PluginFailed as PluginFailed
 from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested
 from rebalance_check.model.vocabulary.connect_events import RestartPlanned as RestartPlanned
 from rebalance_check.model.vocabulary.connect_events import RestartRequested as RestartRequested
@@ -64,6 +67,7 @@ from rebalance_check.model.vocabulary.connect_events import TopicUsed as TopicUs
 from rebalance_check.model.vocabulary.connect_events import WorkCancelled as WorkCancelled
 from rebalance_check.model.vocabulary.connect_events import WorkerClaimed as WorkerClaimed
 from rebalance_check.model.vocabulary.connect_events import WorkerConfigured as WorkerConfigured
+from rebalance_check.model.vocabulary.connect_events import WorkerStopRequested as WorkerStopRequested
 from rebalance_check.model.vocabulary.connect_events import WorkRevocationEnded as WorkRevocationEnded
 from rebalance_check.model.vocabulary.connect_events import WorkRevocationStarted as WorkRevocationStarted
 from rebalance_check.model.vocabulary.connect_events import WorkStateChanged as WorkStateChanged

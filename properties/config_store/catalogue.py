@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.config_store import agreement, compaction, consistency, reports, snapshots, writers
+from rebalance_check.properties.config_store import (
+    agreement,
+    compaction,
+    consistency,
+    forms,
+    reading,
+    reports,
+    snapshots,
+    writers,
+)
 from rebalance_check.properties.kinds import Invariant
 
 ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
@@ -22,6 +31,8 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     snapshots.AppliedConfig,
     *reports.CLAIMS,
     *writers.CLAIMS,
+    *forms.CLAIMS,
+    *reading.CLAIMS,
     *compaction.CLAIMS,
 )
 """Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""

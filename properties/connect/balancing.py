@@ -16,6 +16,10 @@ class WorkersGetSharesOfOneSizeViolated(Violation):
     """A round that asks for no other one leaves a worker two connectors, or tasks, more than another."""
 
 
+class NewWorkGoesToTheLeastViolated(Violation):
+    """A round gave work to a worker that had enough of it, and another one had less."""
+
+
 class _Shares(SimulatedFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ConnectAssignmentComputed: self.on_computed})
@@ -41,6 +45,39 @@ class _Shares(SimulatedFold):
                     (f"the round of {event.member} at {STEP} takes nothing from any worker, waits for none, and leaves "
                      f"{most} {sizes[most]} {kind} and {least} {sizes[least]}: contradiction.", event),
                 )  # fmt: skip
+
+
+class _Least(SimulatedFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectAssignmentComputed: self.on_computed})
+        self.compared = 0
+        self._waited: set[str] = set()
+
+    def on_computed(self, event: ConnectAssignmentComputed) -> None:
+        """Who gets something has at most one more of it afterwards than any other."""
+        has_waited = event.member in self._waited
+        if event.delay_ms:
+            self._waited.add(event.member)
+        else:
+            self._waited.discard(event.member)
+        if event.error != NO_ERROR or has_waited or not event.assigned or not self.run.is_simulated:
+            return
+        if not all(set(event.configured).issuperset(claim) for _, claim in event.claims):
+            return
+        self.compared = (self.compared or 0) + 1
+        revoked, assigned = dict(event.revoked), dict(event.assigned)
+        shares = {member: share - set(revoked.get(member, ())) for member, share in _shares(event).items()}
+        connectors = _connectors(event.configured)
+        for kind, of_kind in (("connectors", connectors), ("tasks", set(event.configured) - connectors)):
+            sizes = {member: len(share & of_kind) for member, share in sorted(shares.items())}
+            least = min(sizes, key=lambda one: sizes[one])
+            for member, given in sorted(assigned.items()):
+                if of_kind.intersection(given) and sizes[member] > sizes[least] + 1:
+                    self.contradiction(
+                        f"{member} gets new {kind}, and has {sizes[member]} now, where {least} has {sizes[least]}",
+                        (f"the round of {event.member} at {STEP} gives {member} new {kind}, and leaves {least} with "
+                         "two less: contradiction.", event),
+                    )  # fmt: skip
 
 
 def _shares(event: ConnectAssignmentComputed) -> dict[str, frozenset[str]]:
@@ -79,5 +116,27 @@ The smallest history that breaks it::
                               assigned=(("a", ("c", "d")), ("b", ())))
 """
 
-CLAIMS: Final = (WorkersGetSharesOfOneSize,)
+NewWorkGoesToTheLeast: Final = Invariant(
+    name="new_work_goes_to_the_least",
+    family="connect_rounds",
+    claim="no worker that a round gives a connector has two connectors more afterwards than another worker; and the "
+    "same holds of tasks",
+    source="IncrementalCooperativeAssignor.assignConnectors, assignTasks; EagerAssignor",
+    premises=(
+        SIMULATED,
+        "the round before of this leader had no delay: after one, candidates get lost work first",
+        "all that workers claim is configured",
+    ),
+    violation=NewWorkGoesToTheLeastViolated,
+    fold=_Least,
+)
+"""The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    ConnectAssignmentComputed(member="w0", generation=1, protocol="compatible", leader="a", leader_url="",
+                              config_offset=1, configured=("c", "d", "e"), claims=(("a", ()), ("b", ())),
+                              assigned=(("a", ("c", "d")), ("b", ())))
+"""
+
+CLAIMS: Final = (WorkersGetSharesOfOneSize, NewWorkGoesToTheLeast)
 """In the order in which reports name them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
     ConfigSnapshotTaken,
     Event,
     ProducerFenced,
@@ -14,11 +15,15 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     ZombieFencingEnded,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, is_task_of
+from rebalance_check.properties.connect.plugin_runs import PluginRuns
+from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import WAITING, Recent
+
+COUNTED: Final = "tasks-fencing-"
+"""How the keys of task count records begin."""
 
 
 class ProducerEpochsGrowViolated(Violation):
@@ -33,18 +38,32 @@ class FencingFailsForNewConfigsOnlyViolated(Violation):
     """A leader refused to fence producers although the task configs were the newest."""
 
 
-class _Epochs(WorkerFold):
-    bookkeeping = frozenset({ProducerFenced})
+class EarlierTasksAreFencedViolated(Violation):
+    """A leader fenced other producers than those of the tasks before the last commit."""
 
+
+class FailedTasksGetNoProducerViolated(Violation):
+    """A producer was initialised for a task that had failed before it started."""
+
+
+class _Epochs(WorkerFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ProducerInitialised: self.on_initialised, ProducerFenced: self.on_fenced})
         self._highest: Recent[str, tuple[int, Event]] = Recent(WAITING)
 
     def on_fenced(self, event: ProducerFenced) -> None:
-        """This epoch is used up."""
+        """This epoch is used up, and that of the fencing itself: a lower one would leave the old producer in force."""
         known = self._highest.get(event.transactional_id)
-        if known is None or known[0] < event.epoch:
-            self._highest[event.transactional_id] = (event.epoch, event)
+        taken = max(event.epoch, event.used)
+        if event.used >= 0 and known is not None and event.used <= max(known[0], event.epoch):
+            self.contradiction(
+                f"the fencing of {event.transactional_id} takes epoch {event.used} again",
+                (f"epoch {known[0]} of {event.transactional_id} was in use or fenced at {STEP}.", known[1]),
+                (f"a fencing took epoch {event.used} at {STEP}, so that this producer can write on: contradiction.",
+                 event),
+            )  # fmt: skip
+        if known is None or known[0] < taken:
+            self._highest[event.transactional_id] = (taken, event)
 
     def on_initialised(self, event: ProducerInitialised) -> None:
         """Its epoch is new."""
@@ -132,10 +151,91 @@ class _Refused(WorkerFold):
             )  # fmt: skip
 
 
+class _Earlier(WorkerFold):
+    """Compares each round of fencing with the snapshot that its leader took before it."""
+
+    needs = ((ConfigSnapshotTaken,),)
+    bookkeeping = frozenset({ConfigSnapshotTaken})
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            ConfigSnapshotTaken: self.on_snapshot,
+            ConfigAppended: self.on_appended,
+            ZombieFencingEnded: self.on_ended,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._pending: dict[tuple[str, str], ConfigSnapshotTaken] = {}
+
+    def on_snapshot(self, event: ConfigSnapshotTaken) -> None:
+        """The last one in which the fencing of a connector is pending is that of the round."""
+        for connector in event.pending_fencing:
+            self._pending[event.member, connector] = event
+
+    def on_appended(self, event: ConfigAppended) -> None:
+        """The tasks of the last commit are those that the next round fences."""
+        connector = event.key.removeprefix(COUNTED)
+        snapshot = self._pending.get((event.writer, connector)) if event.key.startswith(COUNTED) else None
+        worker = self.memory.workers.get(event.writer)
+        if snapshot is None or worker is None or worker.configured is None:
+            return
+        self.compared = (self.compared or 0) + 1
+        count = dict(snapshot.task_counts).get(connector, 0)
+        if event.value != f'{{"task-count":{count}}}':
+            self.contradiction(
+                f"{event.writer} counts other tasks of {connector} than were committed",
+                (f"{event.writer} read by {STEP} that the last commit of {connector} brought {count} tasks;", snapshot),
+                (f"it wrote {event.value} at {STEP}: contradiction.", event),
+            )
+
+    def on_ended(self, event: ZombieFencingEnded) -> None:
+        """The tasks that were fenced or started last are those of the last task count record."""
+        snapshot = self._pending.get((event.member, event.connector))
+        if snapshot is None or event.outcome != "ok":
+            return
+        self.compared = (self.compared or 0) + 1
+        recorded = dict(snapshot.count_records).get(event.connector)
+        count = dict(snapshot.task_counts).get(event.connector, 0)
+        needed = 0 if recorded is None or recorded == count == 1 else recorded
+        fenced = len(event.transactional_ids)
+        if fenced != needed:
+            self.contradiction(
+                f"{event.member} fences {fenced} producers of {event.connector}, and not {needed}",
+                (f"{event.member} read by {STEP} that {recorded or 'no'} tasks of {event.connector} were counted "
+                 f"before the last commit, which brought {count};", snapshot),
+                (f"it fenced {fenced} at {STEP}: contradiction.", event),
+            )  # fmt: skip
+
+
+class _Failed(WorkerFold):
+    plugins: PluginRuns
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ProducerInitialised: self.on_initialised})
+
+    def share(self, memories: Memories) -> None:
+        """What was drawn of each plug-in, too."""
+        super().share(memories)
+        self.plugins = PluginRuns.among(memories)
+        self.memories = (*self.memories, self.plugins)
+
+    def on_initialised(self, event: ProducerInitialised) -> None:
+        """The task is about to start."""
+        run = self.plugins.runs.get((event.member, event.work))
+        if run is not None and run.state == FAILED:
+            self.contradiction(
+                f"{event.member} initialises a producer for {event.work}, which has failed",
+                (f"the plug-in that {event.member} starts for {event.work} was drawn at {STEP}, and has failed since;",
+                 run.drawn),
+                (f"{event.member} initialised its producer at {STEP}: contradiction.", event),
+            )  # fmt: skip
+
+
 ProducerEpochsGrow: Final = Invariant(
     name="producer_epochs_grow",
     family="connect_duties",
-    claim="each producer that is initialised has a higher epoch than all before it of its transactional id",
+    claim="each producer that is initialised, and each fencing, takes a higher epoch than all before it of its "
+    "transactional id",
     source="KIP-618; KafkaProducer.initTransactions, Admin.fenceProducers",
     violation=ProducerEpochsGrowViolated,
     fold=_Epochs,
@@ -181,9 +281,46 @@ FencingFailsForNewConfigsOnly: Final = Invariant(
     ZombieFencingEnded(member="w0", generation=1, connector="c", outcome="conflict")
 """
 
+EarlierTasksAreFenced: Final = Invariant(
+    name="earlier_tasks_are_fenced",
+    family="connect_duties",
+    claim="a round of fencing fences the producers of all tasks that the last task count record of the connector "
+    "counts, and none where there is no such record, or one task followed one; the next record counts the tasks of "
+    "the last commit",
+    source="KIP-618; DistributedHerder.doFenceZombieSourceTasks",
+    exempted_by=(ConfigSnapshotTaken,),
+    violation=EarlierTasksAreFencedViolated,
+    fold=_Earlier,
+)
+"""The smallest history that breaks it::
+
+    ConfigSnapshotTaken(member="w0", offset=3, task_counts=(("c", 2),), count_records=(("c", 1),),
+                        pending_fencing=("c",))
+    ZombieFencingEnded(member="w0", generation=1, connector="c")
+"""
+
+FailedTasksGetNoProducer: Final = Invariant(
+    name="failed_tasks_get_no_producer",
+    family="connect_duties",
+    claim="no producer is initialised for a task that failed since it was to start, as when its predecessors could not "
+    "be fenced",
+    source="KIP-618; ExactlyOnceWorkerSourceTask.preStart",
+    premises=("the run is simulated, and says how each plug-in behaves",),
+    violation=FailedTasksGetNoProducerViolated,
+    fold=_Failed,
+)
+"""The smallest history that breaks it::
+
+    PluginDrawn(member="w0", work="c-0")
+    WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
+    ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=0, work="c-0")
+"""
+
 CLAIMS: Final = (
     ProducerEpochsGrow,
     FencedBeforeStart,
     FencingFailsForNewConfigsOnly,
+    EarlierTasksAreFenced,
+    FailedTasksGetNoProducer,
 )
 """In the order in which reports name them."""

@@ -8,9 +8,10 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import ConnectAssignmentComputed
 from rebalance_check.properties.connect.worker import NO_ERROR, is_task_of, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER
+from rebalance_check.properties.views.simulated import Run
 
 
 class WorkIsTakenForACauseViolated(Violation):
@@ -18,15 +19,31 @@ class WorkIsTakenForACauseViolated(Violation):
 
 
 class _Taken(WorkerFold):
+    run: Run
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ConnectAssignmentComputed: self.on_computed})
         self.compared = 0
+        self._waited: set[str] = set()
+
+    def share(self, memories: Memories) -> None:
+        """Whether the run is simulated, too."""
+        super().share(memories)
+        self.run = Run.among(memories)
+        self.memories = (*self.memories, self.run)
 
     def on_computed(self, event: ConnectAssignmentComputed) -> None:
         """What each worker keeps of connectors, and of tasks, is its share at least."""
+        has_waited = event.member in self._waited
+        if event.delay_ms:
+            self._waited.add(event.member)
+        else:
+            self._waited.discard(event.member)
         if event.protocol == EAGER or event.error != NO_ERROR or not event.claims:
             return
         configured = set(event.configured)
+        if self.run.is_simulated and not has_waited and all(configured.issuperset(claim) for _, claim in event.claims):
+            self._count(event)
         counts = Counter(work for _, some in event.claims for work in some)
         revoked, assigned = dict(event.revoked), dict(event.assigned)
         for member, claim in event.claims:
@@ -40,6 +57,26 @@ class _Taken(WorkerFold):
                 surplus = sorted(work for work in taken.intersection(claim) if work in held and counts[work] == 1)
                 if surplus and len(held - taken) < share:
                     self._report(event, member, surplus, len(held - taken), share)
+
+    def _count(self, event: ConnectAssignmentComputed) -> None:
+        """All together give up what is beyond their shares, of which as many keep one more as there is left over."""
+        configured = set(event.configured)
+        counts = Counter(work for _, some in event.claims for work in some)
+        for of_tasks in (False, True):
+            of_kind = {work for work in configured if _is_task(work, configured) is of_tasks}
+            share, left_over = divmod(len(of_kind), len(event.claims))
+            held = {member: [work for work in claim if work in of_kind and counts[work] == 1]
+                    for member, claim in event.claims}  # fmt: skip
+            beyond = [len(work) - share for work in held.values() if len(work) > share]
+            taken = [work for member, some in event.revoked for work in some if work in held.get(member, ())]
+            most = sum(beyond) - min(left_over, len(beyond))
+            if len(taken) > most:
+                self.contradiction(
+                    f"the round of {event.member} takes {listed(taken)}, more than shares of one size ask for",
+                    (f"{len(of_kind)} of that kind are configured for {len(event.claims)} workers, so that they give "
+                     f"up {most} of what they have;", None),
+                    (f"generation {event.generation} takes {listed(taken)} at {STEP}: contradiction.", event),
+                )  # fmt: skip
 
     def _report(self, event: ConnectAssignmentComputed, member: str, surplus: list[str], left: int, share: int) -> None:
         self.contradiction(
@@ -60,11 +97,13 @@ WorkIsTakenForACause: Final = Invariant(
     name="work_is_taken_for_a_cause",
     family="connect_rounds",
     claim="a round takes from a worker only what is not configured, what another worker claims, too, and what is "
-    "beyond the worker's share of connectors, and of tasks",
+    "beyond the worker's share of connectors, and of tasks; and no more in all than makes shares of one size",
     source="KIP-415; IncrementalCooperativeAssignor.performLoadBalancingRevocations",
     premises=(
         "the round is incremental and has no error",
         "what the round gives a worker counts: it may get lost work, and give up what it had for that",
+        "how much is taken in all is counted in simulated runs, where the round before of this leader had no delay: "
+        "after one, candidates may get lost work before",
         "of a worker that claims what the leader does not know as configured nothing is said",
         "a connector whose name is that of a task of another connector counts as that",
     ),

@@ -14,7 +14,12 @@ from rebalance_check.properties.status.retrying import NoResurrectionByRetry, No
 from rebalance_check.properties.status.sending import AppendsAnswerSends, LogKeepsSendOrder, RetriesRepeatTheBytes
 from rebalance_check.properties.status.settling import FlushWaits, WritesSettle
 from rebalance_check.properties.status.suppressing import SuppressedIffNewerCached, SuppressionWasRead
-from rebalance_check.properties.status.understanding import SentRecordsAreUnderstood
+from rebalance_check.properties.status.understanding import (
+    SentRecordsAreUnderstood,
+    SentRecordsSaySo,
+    StoppedStoresAreSilent,
+    StoresStartOnce,
+)
 
 SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     ExplainedOverwrite,
@@ -37,5 +42,8 @@ SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     LogKeepsSendOrder,
     FlushWaits,
     SentRecordsAreUnderstood,
+    SentRecordsSaySo,
+    StoppedStoresAreSilent,
+    StoresStartOnce,
 )
 """Every claim of the family ``safe_status_writes``: what follows for the log first, then what a store must do."""

@@ -87,3 +87,15 @@ class SentRecordNotUnderstood(SafeStatusWritesViolated):
 
 class WriteNeverSettled(SafeStatusWritesViolated):
     """P8: a write was neither appended nor given up when the run ended."""
+
+
+class SentRecordSaysOtherwise(SafeStatusWritesViolated):
+    """A store sent a record that does not say what it was to write."""
+
+
+class StoppedStoreGoesOn(SafeStatusWritesViolated):
+    """A store that was stopped sent or read something."""
+
+
+class StoreStartedTwice(SafeStatusWritesViolated):
+    """A store said twice that it had started."""

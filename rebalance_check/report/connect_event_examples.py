@@ -63,6 +63,13 @@ WORKERS: Final = Section(
             group=_G, source="w0", seq=12, time_ms=5000, member="w0", generation=1, member_id=_W0, work="sink",
             state="PAUSED",
         ),
+        e.PluginDrawn(
+            group=_G, source="w0", seq=29, time_ms=5000, member="w0", work="sink", start_ms=12, stop_ms=30,
+            fails_after_ms=9_000,
+        ),
+        e.PluginFailed(group=_G, source="operator", seq=2, time_ms=5500, member="w0", work="sink"),
+        e.WorkerStopRequested(group=_G, source="w0", seq=30, time_ms=60_000, member="w0"),
+        e.ConfigReadStarted(group=_G, source="w0", seq=31, time_ms=60_001, member="w0"),
         e.TopicUsed(
             group=_G, source="w0", seq=28, time_ms=5000, member="w0", generation=1, member_id=_W0, task="sink-0",
             topic="orders",

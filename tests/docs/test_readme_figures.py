@@ -37,5 +37,6 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         270: "two hundred and seventy",
         280: "two hundred and eighty",
         290: "two hundred and ninety",
+        300: "three hundred",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ W0, W1 = "w0", "w1"
 ID: Final = {W0: "a", W1: "b"}
 URL: Final = {W0: "http://w0/", W1: "http://w1/"}
 ALL: Final = ("c", "c-0")
+TARGET: Final = '{"state":"PAUSED","state.v2":"PAUSED"}'
 
 
 class HealthyWorkers:
@@ -199,7 +200,7 @@ class HealthyWorkers:
         self.of(W1, e.MembershipLost, reason="left")
         self.of(W1, e.WorkerClaimed, url=URL[W1], config_offset=self.offset, claim=self.claims[W1])
         self.add(e.RestartRequested(member=W1, connector="c", include_tasks=True))
-        self.of(W1, e.RestartPlanned, connector="c", work=("c-0",))
+        self.of(W1, e.RestartPlanned, connector="c", work=("c-0",), include_tasks=True, is_read=True)
         self.of(W1, e.TaskStopped, task="c-0")
         self.status(W1, "c-0", "RESTARTING")
         self.start_work(W1, "c-0", config="z", epoch=4)
@@ -224,9 +225,10 @@ class HealthyWorkers:
     def pause_what_is_paused(self) -> None:
         """An operator asks for a pause; a second request is refused, and a worker that does not lead stops nothing."""
         asked = e.HerderAsked(member=W0, request=0, operation="pause", work="c")
-        record = e.ConfigAppended(writer=W0, offset=9, key="target-state-c", value='{"state":"PAUSED"}')
+        record = e.ConfigAppended(writer=W0, offset=9, key="target-state-c", value=TARGET)
         self.add(asked, record, e.HerderAnswered(member=W0, request=0, answer=204))
-        self.add(e.TargetStateChanged(member=W0, connector="c", state="STARTED"))
+        for worker in (W0, W1):
+            self.add(e.TargetStateChanged(member=worker, connector="c", state="STARTED"))
         self.add(replace(asked, request=1, work="d"), e.HerderAnswered(member=W0, request=1, answer=404))
         stop = replace(asked, member=W1, request=2, operation="stop")
         self.add(stop, e.HerderAnswered(member=W1, request=2, answer=409))

@@ -21,6 +21,8 @@ from rebalance_check.model.vocabulary.events import (
     StatusQueried,
     StatusRead,
     StatusSent,
+    StatusStoreStarted,
+    StatusStoreStopped,
     StatusSuppressed,
     WorkerConfigured,
 )
@@ -87,6 +89,9 @@ OTHER_WROTE: tuple[Event, ...] = (
 )  # fmt: skip
 
 BROKEN: dict[str, list[tuple[Event, ...]]] = {
+    "sent_records_say_so": [(wrote(0, "RUNNING", 1), sent(0, value='{"state":"PAUSED"}'))],
+    "stopped_stores_are_silent": [(StatusStoreStopped(worker="w0"), sent(0))],
+    "stores_start_once": [(StatusStoreStarted(worker="w0"), StatusStoreStarted(worker="w0"))],
     "explained_overwrite": [
         (NEWER, STALE, sent(0), appended(0, 1)),
         (STALE, sent(0), NEWER, *RETRIED, appended(0, 1, send=2)),

@@ -40,7 +40,7 @@ from rebalance_check.impl.connect.config.values import (
 )
 from rebalance_check.impl.connect.config.writing import READ_WRITE_TIMEOUT_MS, ConfigCall, Plan, Write
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import ConfigReadEnded, ConfigStoreStarted
+from rebalance_check.model.vocabulary.events import ConfigReadEnded, ConfigReadStarted, ConfigStoreStarted
 
 
 class ConfigStore:
@@ -205,6 +205,8 @@ class ConfigStore:
                 "without write privileges: claim them first"
             )
             return
+        if isinstance(step, ReadToEnd):
+            self._recorder.emit(ConfigReadStarted(member=self.member))
         self._submitted += 1
         self._calls[self._submitted] = call
         self._log.submit(self._submitted, self._log_step(step))

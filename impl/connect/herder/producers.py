@@ -48,5 +48,5 @@ class SharedProducers:
         for name in names:
             epoch = self.epochs.get(name, -1)
             self.epochs[name] = epoch + 1
-            self.recorder.emit(ProducerFenced(transactional_id=name, epoch=epoch))
+            self.recorder.emit(ProducerFenced(transactional_id=name, epoch=epoch, used=self.epochs[name]))
         return names

@@ -44,9 +44,9 @@ class Restarting(Leading):
         planned = self.plan_restart(request)
         here = set(assigned_work(self.assignment or EMPTY))
         own = tuple(key for key in planned if key in here)
+        self._emit_planned(request.connector, own, request)
         if not own:
             return
-        self._emit_planned(request.connector, own)
         connectors = tuple(key for key in own if isinstance(key, ConnectorKey))
         tasks = tuple(key for key in own if isinstance(key, TaskKey))
         for part in (connectors, tasks):
@@ -70,7 +70,7 @@ class Restarting(Leading):
         known = self.statuses.store.cache.get(key)
         return known is not None and known.status is Status.FAILED
 
-    def _emit_planned(self, connector: str, work: tuple[WorkKey, ...]) -> None:
+    def _emit_planned(self, connector: str, work: tuple[WorkKey, ...], request: RestartRequest | None = None) -> None:
         at = self.coordinator.generation()
         self.recorder.emit(
             RestartPlanned(
@@ -79,6 +79,9 @@ class Restarting(Leading):
                 member_id=at.member_id,
                 connector=connector,
                 work=tuple(map(work_name, work)),
+                only_failed=request is not None and request.only_failed,
+                include_tasks=request is not None and request.include_tasks,
+                is_read=request is not None,
             )
         )
 

@@ -19,6 +19,7 @@ from rebalance_check.impl.mutants.edits.passed_over import PASSED_OVER_EDITS
 from rebalance_check.impl.mutants.edits.record import RECORD_EDITS
 from rebalance_check.impl.mutants.edits.rest import REST_EDITS
 from rebalance_check.impl.mutants.edits.status import STATUS_EDITS
+from rebalance_check.impl.mutants.edits.worker_duties import WORKER_DUTY_EDITS
 
 EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **COORDINATOR_EDITS,
@@ -30,6 +31,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **REST_EDITS,
     **PASSED_OVER_EDITS,
     **RECORD_EDITS,
+    **WORKER_DUTY_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

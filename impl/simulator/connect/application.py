@@ -13,6 +13,7 @@ from rebalance_check.impl.client.lookup import Node
 from rebalance_check.impl.connect.config.channel import ConfigChannel
 from rebalance_check.impl.connect.config.log import ExactlyOnce
 from rebalance_check.impl.connect.config.store import ConfigStore
+from rebalance_check.impl.connect.herder.behaviour import Behaviour
 from rebalance_check.impl.connect.herder.config import HerderConfig
 from rebalance_check.impl.connect.herder.core import HerderParts
 from rebalance_check.impl.connect.herder.herder import Herder
@@ -34,7 +35,7 @@ from rebalance_check.impl.simulator.connect.internal_rest import PeersOf
 from rebalance_check.impl.simulator.connect.process_threads import ProcessThreads
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
 from rebalance_check.impl.simulator.connect.status_threads import StatusThreads
-from rebalance_check.model.vocabulary.events import MemberRested, WorkerConfigured
+from rebalance_check.model.vocabulary.events import MemberRested, PluginDrawn, WorkerConfigured
 
 UNSYNC_BACKOFF_MS: Final = 20_000
 """``worker.unsync.backoff.ms``: how long an eager worker stays away that could not read the config topic."""
@@ -150,6 +151,11 @@ class WorkerApplication:
         around = Surroundings(self.threads, statuses, events)
         config = start.worker_config()
 
+        def drawn(key: WorkKey) -> Behaviour:
+            behaviour = shared.disturbances.behaviour_of(key)
+            recorder.emit(_plugin_drawn(start.name, key, behaviour))
+            return behaviour
+
         def make_coordinator(herder: Herder) -> WorkerCoordinator:
             return WorkerCoordinator(
                 config,
@@ -170,7 +176,7 @@ class WorkerApplication:
                 recorder=recorder,
                 configs=self.configs,
                 statuses=statuses,
-                worker=Worker(around, shared.disturbances.behaviour_of),
+                worker=Worker(around, drawn),
                 threads=self.threads,
                 peers=PeersOf(shared.rest, self.threads),
                 producers=shared.producers,
@@ -289,3 +295,16 @@ class WorkerApplication:
         instances = self.herder.worker.instances
         left = (key for key in instances.keys() - self._claimed() if instances[key].state is InstanceState.RUNNING)
         return tuple(sorted(map(work_name, left)))
+
+
+def _plugin_drawn(member: str, key: WorkKey, behaviour: Behaviour) -> PluginDrawn:
+    return PluginDrawn(
+        member=member,
+        work=work_name(key),
+        begin_ms=behaviour.begin_ms,
+        start_ms=behaviour.start_ms,
+        stop_ms=behaviour.stop_ms,
+        fails_at_start=behaviour.fails_at_start,
+        fails_at_stop=behaviour.fails_at_stop,
+        fails_after_ms=-1 if behaviour.fails_after_ms is None else behaviour.fails_after_ms,
+    )

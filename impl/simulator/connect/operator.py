@@ -20,7 +20,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
-from rebalance_check.model.vocabulary.events import HerderAnswered, HerderAsked
+from rebalance_check.model.vocabulary.events import HerderAnswered, HerderAsked, PluginFailed
 
 RETRY_MS: Final = 1_000
 """How long the operator waits before it asks again, once the run is healed."""
@@ -141,11 +141,15 @@ class Operator:
 
     def _fail(self, action: Action) -> None:
         """A connector or task of the worker fails while it runs."""
-        worker = self._processes[action.member].worker
-        if worker is not None and self._processes[action.member].listens:
-            instances = [instance for _, instance in sorted(worker.herder.worker.instances.items(), key=_by_name)]
+        process = self._processes[action.member]
+        if process.worker is not None and process.listens:
+            instances = [
+                instance for _, instance in sorted(process.worker.herder.worker.instances.items(), key=_by_name)
+            ]
             if instances:
-                instances[action.choice % len(instances)].fail()
+                instance = instances[action.choice % len(instances)]
+                self._recorder.emit(PluginFailed(member=process.name, work=work_name(instance.key)))
+                instance.fail()
 
     # -------------------------------------------------------------------------------------------- healing
 

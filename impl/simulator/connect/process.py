@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalance_check.impl.simulator.connect.application import WorkerApplication
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.model.vocabulary.events import WorkerStopRequested
 
 
 class ConnectProcess(MemberProcess):
@@ -36,6 +37,7 @@ class ConnectProcess(MemberProcess):
         """End in an orderly way: work stops, statuses are written, then the worker leaves its group."""
         if self.worker is not None and not self._stopping:
             self._stopping = True
+            self._recorder.emit(WorkerStopRequested(member=self.name))
             self.worker.herder.request_stop()
 
     def pause(self) -> None:

@@ -1,0 +1,120 @@
+"""A read to the end of the config topic reaches what was the end when it began."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
+    ConfigReadEnded,
+    ConfigReadStarted,
+    Event,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberStarted,
+    WorkerConfigured,
+)
+from rebalance_check.properties.config_store.readers import ConfigStoreViolated
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.verdict import STEP
+
+OK: Final = "ok"
+Begun = tuple[ConfigReadStarted, ConfigAppended | None]
+"""A read, and the last record of the topic when it began."""
+
+
+class ReadsReachTheEndViolated(ConfigStoreViolated):
+    """A read to the end was over before the store had read what was appended before it began."""
+
+
+class _Reads(Fold):
+    """Per worker: its reads that are not over, in the order in which they began."""
+
+    bookkeeping = frozenset({ConfigAppended, ConfigReadStarted, MemberCrashed, MemberLeft, MemberStarted,
+                             WorkerConfigured})  # fmt: skip
+    needs = ((ConfigReadStarted,), (ConfigAppended,), (WorkerConfigured,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
+        handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(gone, self.on_gone),
+            WorkerConfigured: self.on_worker,
+            ConfigAppended: self.on_appended,
+            ConfigReadStarted: self.on_started,
+            ConfigReadEnded: self.on_ended,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._last: ConfigAppended | None = None
+        self._begun: dict[str, list[Begun]] = {}
+        self._workers: set[str] = set()
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """Its reads end with the process."""
+        self._begun.pop(event.member, None)
+
+    def on_worker(self, event: WorkerConfigured) -> None:
+        """Workers write nothing that a store cannot read."""
+        self._workers.add(event.member)
+
+    def on_appended(self, event: ConfigAppended) -> None:
+        """A read that begins from here on reaches it, but for what may stand in an open transaction."""
+        if event.epoch < 0:
+            self._last = event
+
+    def on_started(self, event: ConfigReadStarted) -> None:
+        """The end is that of now."""
+        self._begun.setdefault(event.member, []).append((event, self._last))
+
+    def on_ended(self, event: ConfigReadEnded) -> None:
+        """Of several reads the oldest one reaches least."""
+        begun = self._begun.get(event.member)
+        if begun is None:
+            return
+        if not begun:
+            self.contradiction(
+                f"a read of {event.member} is over that had not begun",
+                (f"a read of the config topic was over at {STEP}, and all that {event.member} began were over before: "
+                 "contradiction.", event),
+            )  # fmt: skip
+            return
+        read, last = begun.pop(0)
+        if event.outcome != OK or last is None or event.member not in self._workers:
+            return
+        self.compared = (self.compared or 0) + 1
+        if event.offset <= last.offset:
+            self.contradiction(
+                f"{event.member} reads to the end of the config topic, and not as far as offset {last.offset}",
+                (f"{last.key} was appended at {STEP}, at offset {last.offset};", last),
+                (f"{event.member} began at {STEP} to read the topic to its end;", read),
+                (f"the read was over at {STEP}, and the store had read as far as offset {event.offset}: contradiction.",
+                 event),
+            )  # fmt: skip
+
+
+ReadsReachTheEnd: Final = Invariant(
+    name="config_reads_reach_the_end",
+    family="config_store",
+    claim="when a read to the end of the config topic is over, it had begun, and the store has read what was appended "
+    "before it began",
+    source="KafkaBasedLog.readToEnd; KafkaConfigBackingStore.refresh",
+    premises=(
+        "the topic's log is recorded, in one order with the reads",
+        "records of transactions are not looked at",
+        "the store is that of a worker: a record that it cannot read may cost a store the rest of a batch",
+    ),
+    exempted_by=(MemberCrashed, MemberLeft, MemberStarted),
+    violation=ReadsReachTheEndViolated,
+    fold=_Reads,
+)
+"""The smallest history that breaks it::
+
+    WorkerConfigured(member="w0", mode="eager")
+    ConfigAppended(writer="w0", offset=3, key="connector-c", value=None)
+    ConfigReadStarted(member="w0")
+    ConfigReadEnded(member="w0", offset=3)
+"""
+
+CLAIMS: Final = (ReadsReachTheEnd,)
+"""In the order in which reports name them."""
