@@ -250,6 +250,7 @@ STEPS: Final[dict[str, int]] = {
     "partitions-stay-marked-for-revocation": 5,
     "pattern-looks-at-topics-once": 7,
     "pattern-takes-internal-topics": 6,
+    "paused-connectors-are-not-written": 4,
     "paused-connectors-run-on": 2,
     "paused-tasks-use-topics": 2,
     "pauses-are-the-longest": 8,

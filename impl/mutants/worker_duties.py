@@ -143,5 +143,10 @@ WORKER_DUTY_MUTANTS: Final = [
         "a worker reads the config topic to its end for each assignment",
         "known_configs_are_not_read_again",
     ),
+    _mutant(
+        "paused-connectors-are-not-written",
+        "a worker whose connector is paused writes no status of it",
+        "states_are_written",
+    ),
 ]
 """In the order of the claims that they break."""

@@ -8,16 +8,23 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentReceived,
     ConnectorStarted,
     Event,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberStarted,
     RestartPlanned,
+    RunEnded,
     StatusAttempted,
     TaskStarted,
     WorkerConfigured,
+    WorkStateChanged,
 )
 from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, Worker
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.status.stores import Item, item_of
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.simulated import SIMULATED, Run
 
 SAFE: Final = frozenset({"UNASSIGNED", FAILED})
 """What a worker writes with ``putSafe``; all else it writes with ``put``."""
@@ -25,6 +32,10 @@ SAFE: Final = frozenset({"UNASSIGNED", FAILED})
 
 class StatusSaysWhatRanViolated(Violation):
     """A worker wrote a status that what it ran does not explain."""
+
+
+class StatesAreWrittenViolated(Violation):
+    """Work took a state of which its worker wrote no status."""
 
 
 class StatusCarriesTheGenerationViolated(Violation):
@@ -83,6 +94,69 @@ class _SaysWhatRan(WorkerFold):
         if status == "RESTARTING" and (runs or planned is None or work not in planned.work):
             return "no restart has stopped it there"
         return ""
+
+
+class _StatesAreWritten(WorkerFold):
+    """Per worker: a state that its work has taken, whose status was not written yet."""
+
+    run: Run
+
+    needs = ((WorkerConfigured,), (WorkStateChanged,))
+    bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft})
+
+    def __init__(self, invariant: Invariant) -> None:
+        gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)
+        handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(gone, self.on_gone),
+            WorkStateChanged: self.on_changed,
+            StatusAttempted: self.on_attempted,
+            RunEnded: self.on_end,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._due: dict[str, WorkStateChanged] = {}
+
+    def share(self, memories: Memories) -> None:
+        """Whether the run is simulated, too."""
+        super().share(memories)
+        self.run = Run.among(memories)
+        self.memories = (*self.memories, self.run)
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """It writes nothing any more."""
+        self._due.pop(event.member, None)
+
+    def on_changed(self, event: WorkStateChanged) -> None:
+        """The thread writes the status in the same step."""
+        self._look(event.member, event)
+        worker = self.memory.of(event.member)
+        if self.run.is_simulated and worker.configured is not None and worker.store:
+            self._due[event.member] = event
+
+    def on_attempted(self, event: StatusAttempted) -> None:
+        """The next status that the worker writes says so."""
+        worker = self.memory.of_store(event.worker)
+        due = self._due.get(worker.name) if worker is not None else None
+        if due is not None and (work_named(item_of(event.key)), event.status) == (due.work, due.state):
+            self.compared = (self.compared or 0) + 1
+            del self._due[due.member]
+        elif due is not None:
+            self._look(due.member, event)
+
+    def on_end(self, event: RunEnded) -> None:
+        """Nothing is written any more."""
+        for member in list(self._due):
+            self._look(member, event)
+
+    def _look(self, member: str, event: Event) -> None:
+        due = self._due.pop(member, None)
+        if due is not None:
+            self.compared = (self.compared or 0) + 1
+            self.contradiction(
+                f"{due.work} is {due.state} at {member}, which does not write that",
+                (f"{due.work} is {due.state} at {member} since {STEP};", due),
+                (f"it had written no such status before {STEP}: contradiction.", event),
+            )
 
 
 class _Generation(WorkerFold):
@@ -144,6 +218,25 @@ StatusSaysWhatRan: Final = Invariant(
     StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
 """
 
+StatesAreWritten: Final = Invariant(
+    name="states_are_written",
+    family="connect_statuses",
+    claim="when a connector or task is RUNNING, PAUSED, STOPPED or FAILED, the next status that its worker "
+    "writes says so",
+    source="WorkerConnector.ConnectorStatusListener, WorkerTask.TaskStatusListener; AbstractHerder.onPause, onFailure",
+    premises=(SIMULATED,),
+    exempted_by=(MemberCrashed, MemberLeft, MemberStarted, StatusAttempted),
+    violation=StatesAreWrittenViolated,
+    fold=_StatesAreWritten,
+)
+"""The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    WorkerConfigured(member="w0", mode="eager", store="w0")
+    WorkStateChanged(member="w0", generation=1, work="c", state="PAUSED")
+    RunEnded()
+"""
+
 StatusCarriesTheGeneration: Final = Invariant(
     name="status_carries_the_generation",
     family="connect_statuses",
@@ -176,5 +269,5 @@ StatusIsSafeByKind: Final = Invariant(
 """
 
 
-CLAIMS: Final = (StatusSaysWhatRan, StatusCarriesTheGeneration, StatusIsSafeByKind)
+CLAIMS: Final = (StatusSaysWhatRan, StatesAreWritten, StatusCarriesTheGeneration, StatusIsSafeByKind)
 """In the order in which reports name them."""

@@ -38,5 +38,8 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         280: "two hundred and eighty",
         290: "two hundred and ninety",
         300: "three hundred",
+        310: "three hundred and ten",
+        320: "three hundred and twenty",
+        330: "three hundred and thirty",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")

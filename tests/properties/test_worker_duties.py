@@ -290,6 +290,9 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
         [ConfigSnapshotTaken(member="w0", offset=3, task_counts=(("c", 2),), pending_fencing=("c",)),
          ConfigAppended(writer="w0", offset=3, key="tasks-fencing-c", value='{"task-count":2}')],
     ),
+    "a state is written at once": (
+        "states_are_written", [state("c", "PAUSED"), said("c", "PAUSED"), said("c", "UNASSIGNED")]
+    ),
     "a worker ends that was asked to": (
         "workers_end_when_asked", [STOP, beat(4_000), MemberLeft(member="w0", time_ms=9_000)]
     ),
@@ -404,6 +407,9 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
         "config_reads_reach_the_end",
         [ConfigReadStarted(member="w0"), ConfigReadEnded(member="w0", offset=3),
          ConfigReadEnded(member="w0", offset=3)],
+    ),
+    "another state is written": (
+        "states_are_written", [state("c", "PAUSED"), said("c", "UNASSIGNED"), said("c", "PAUSED")]
     ),
     "a worker says nothing of a restart": (
         "planned_restarts_are_done",

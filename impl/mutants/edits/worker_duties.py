@@ -133,6 +133,13 @@ _OF_SHARES: Final = {
 }
 
 _OF_STATUSES: Final = {
+    "paused-connectors-are-not-written": (
+        Edit(
+            f"{_CONNECT}.herder.connector_instance:ConnectorInstance._write_state",
+            "self._statuses.paused(self.key)",
+            "pass",
+        ),
+    ),
     "statuses-are-not-drained": (
         Edit(f"{_CONNECT}.herder.herder:Herder._halt", "self.now_ms + DRAIN_MS", "self.now_ms - DRAIN_MS"),
     ),
