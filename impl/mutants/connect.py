@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Find, FuzzSearch, Mutant, PytestCase
+from rebalance_check.impl.mutants.mutant import Find, FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 
@@ -44,9 +44,15 @@ _GIVEN_UP: Final = FuzzSearch(
     last=475,
 )  # fmt: skip
 """A worker looks for its coordinator for so long that it gives its work up."""
-_SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
-"""Who asks for an owner between the request to join again and the join: in Kafka, and in simulated groups, the thread
-that joins is the one that answers, so that hardly a run has it."""
+_HERDER_IS_AWAY: Final = FuzzSearch(
+    options=SimulationOptions(
+        protocol=SimulatedProtocol.CONNECT,
+        mode=ClusterMode.SESSIONED,
+        steps=80,
+        faults=(FaultKind.SLOW_APPLICATION,),
+    ),
+)
+"""A leader is asked for an owner between a heartbeat that tells it to join again and the join: the herder is away."""
 
 
 def _mutant(name: str, what: str, caught_by: str, find: Find = _SESSIONED, catalogue_id: str = "") -> Mutant:
@@ -122,7 +128,7 @@ _LEADERS: Final = [
         "owner-named-while-rejoining",
         "a worker names owners while it does not lead, or is to join again",
         "owner_url_is_the_owners",
-        _SCRIPTED,
+        _HERDER_IS_AWAY,
     ),
 ]
 

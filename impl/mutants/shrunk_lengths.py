@@ -245,6 +245,7 @@ STEPS: Final[dict[str, int]] = {
     "old-members-need-an-id": 3,
     "only-read-connectors-listed": 4,
     "outdated-join-reply-applied": 3,
+    "owner-named-while-rejoining": 5,
     "parked-member-expires": 3,
     "parked-sync-answered-twice": 4,
     "partitions-stay-marked-for-revocation": 5,
