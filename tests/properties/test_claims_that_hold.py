@@ -368,13 +368,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [CoordinatorFound(member="m0", node=1), sent("Heartbeat", 0), answered("Heartbeat", 0),
          RecordsDelivered(member="m0", partitions=("t-0",))],
     ],
-    "what_waits_is_answered": [
-        [RunStarted(subject="simulator", punctual=True),
-         RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a"),
-         GroupStatusChanged(incarnation=0, generation=0, from_status="PreparingRebalance", to_status="Dead"),
-         JoinGroupReplied(incarnation=0, generation=0, request=1, error="NOT_COORDINATOR", assigned_member_id="a"),
-         IncarnationEnded(incarnation=0, generation=0)],
-    ],
     "request_ends_once": [
         [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],
         [answered("JoinGroup", 0), MemberStarted(member="m0"), answered("JoinGroup", 0)],
