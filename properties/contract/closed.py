@@ -26,7 +26,7 @@ class ClosingEndsWithLeavingViolated(Violation):
 class _Closings(SimulatedFold):
     """The members that close."""
 
-    bookkeeping = frozenset({RunStarted, MemberClosing})
+    bookkeeping = frozenset({RunStarted, MemberClosing, MemberCrashed, MemberLeft})
     needs = ((MemberClosing,),)
 
     def __init__(self, invariant: Invariant) -> None:
