@@ -95,15 +95,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.connect.status.writing:StatusWriting.admit",
-            "self._attempts += 1",
-            "self._attempts += 2",
-        ),
-        "equivalent",
-        "attempts are numbered with gaps, and their order is all that counts.",
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.protocol.connect_protocol:write_connect_assignment",
             "if version > 0:",
             "if version > (-1):",

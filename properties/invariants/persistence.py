@@ -15,18 +15,20 @@ from rebalance_check.model.vocabulary.events import (
     LogTailLost,
     MemberAdded,
     MemberRemoved,
+    NodeChanged,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.invariants.observed_times import ObservedLoads
-from rebalance_check.properties.kinds import Handler, Invariant, either
+from rebalance_check.properties.kinds import Handler, Invariant, Memories, either
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
     Incarnation,
     IncarnationFold,
 )
+from rebalance_check.properties.views.simulated import Run
 
 LOADED: Final = frozenset({GroupStatus.STABLE, GroupStatus.EMPTY, GroupStatus.PREPARING_REBALANCE})
 """The statuses with which a group may come back from the log."""
@@ -164,7 +166,8 @@ class _Stable(IncarnationFold):
 class _Load(IncarnationFold):
     """The last committed record, and what was written after it: the log may hold it though no event shows that."""
 
-    bookkeeping = frozenset({GroupMetadataAppended, GroupMetadataWritten, GroupDeleted, LogTailLost})
+    run: Run
+    bookkeeping = frozenset({GroupMetadataAppended, GroupMetadataWritten, GroupDeleted, LogTailLost, NodeChanged})
     needs = ((GroupMetadataAppended, IncarnationStarted, JoinGroupReplied),)
 
     def __init__(self, invariant: Invariant) -> None:
@@ -175,10 +178,12 @@ class _Load(IncarnationFold):
                 GroupMetadataWritten: self.on_written,
                 GroupDeleted: self.on_deleted,
                 LogTailLost: self.on_lost,
+                NodeChanged: self.on_node,
                 IncarnationStarted: self.on_incarnation,
                 MemberAdded: self.on_added,
             },
         )
+        self._is_shaken = False
         self._committed: Event | None = None
         self._image: tuple[int, tuple[str, ...]] | None = None
         self._possible: list[tuple[int, tuple[str, ...]]] = []
@@ -203,6 +208,16 @@ class _Load(IncarnationFold):
         self._image = None
         self._possible.clear()
 
+    def share(self, memories: Memories) -> None:
+        """Where a run is simulated, it is known whether a node was paused."""
+        super().share(memories)
+        self.run = Run.among(memories)
+        self.memories = (*self.memories, self.run)
+
+    def on_node(self, event: NodeChanged) -> None:
+        """A node that was paused may be deposed and not know it; one that could not read its log has nothing."""
+        self._is_shaken = self._is_shaken or event.change != "killed"
+
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """What comes back is what was written.
 
@@ -215,6 +230,9 @@ class _Load(IncarnationFold):
                 self._report(f"generation {image[0]} with the members {', '.join(image[1]) or 'none'}", event)
             elif (event.status == GroupStatus.STABLE) != bool(event.members) or event.status not in LOADED:
                 self._report(f"the status {event.status} and {len(event.members)} members", event)
+        is_forgotten = event.status and image == (0, ()) and self._image not in {None, image}
+        if is_forgotten and self.run.is_simulated and not self._is_shaken and image not in self._possible:
+            self._report("a group without a generation", event)
         if event.status:
             is_created = image == (0, ())
             self._possible[:] = [self._image] if is_created and self._image is not None else []
@@ -337,12 +355,14 @@ LoadRestoresTheLog: Final = Invariant(
         "a record whose commit was not seen may be read, or not; after LogTailLost nothing is known until the next one",
         "the group begins Stable with members and Empty without; over capacity it prepares a rebalance at once",
         "ids that were handed out, parked requests and protocols that were not selected are forgotten",
+        "a group that begins anew beside its record is seen as such in simulated runs, until a node is paused",
     ),
     exempted_by=(
         GroupDeleted,
         GroupMetadataAppended,
         GroupMetadataWritten,
         LogTailLost,
+        NodeChanged,
     ),
     violation=LoadRestoresTheLogViolated,
     fold=either(_Load, ObservedLoads),

@@ -45,12 +45,14 @@ class _Losses(SimulatedFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._joined: dict[str, MemberJoined] = {}
+        self._left: dict[str, MembershipLost] = {}
         self._closing: set[str] = set()
         self._leaves: dict[str, CallbackStarted] = {}
 
     def on_process(self, event: MemberEvent) -> None:
         """Another process has no membership."""
         self._joined.pop(event.member, None)
+        self._left.pop(event.member, None)
         self._closing.discard(event.member)
         self._leaves.pop(event.member, None)
 
@@ -66,12 +68,15 @@ class _Losses(SimulatedFold):
     def on_joined(self, event: MemberJoined) -> None:
         """It has this membership from here on."""
         self._joined[event.member] = event
+        self._left.pop(event.member, None)
 
     def on_lost(self, event: MembershipLost) -> None:
         """It had it until here."""
         if not self.run.is_simulated:
             return
         self.compared = (self.compared or 0) + 1
+        if not event.reason.isupper():
+            self._left[event.member] = event
         joined, leaves = self._joined.pop(event.member, None), self._leaves.get(event.member)
         if leaves is not None:
             self.contradiction(
@@ -93,7 +98,13 @@ class _Losses(SimulatedFold):
         if event.api != Api.JOIN_GROUP or not self.run.is_simulated:
             return
         self.compared = (self.compared or 0) + 1
-        joined = self._joined.get(event.member)
+        joined, left = self._joined.get(event.member), self._left.get(event.member)
+        if left is not None and event.member_id and event.member_id == left.member_id:
+            self.contradiction(
+                f"{event.member} joins under the id with which it left",
+                (f"{event.member} left its group as {left.member_id} at {STEP};", left),
+                (f"it joins as {event.member_id} at {STEP}, which is no member any more: contradiction.", event),
+            )
         if joined is not None and joined.member_id != event.member_id:
             self.contradiction(
                 f"{event.member} joins as a new member, and has recorded no loss of its membership",
@@ -105,8 +116,8 @@ class _Losses(SimulatedFold):
 LossesAreRecordedOnce: Final = Invariant(
     name="losses_are_recorded_once",
     family=FAMILY,
-    claim="a member records the loss of a membership that it has, once, before it joins under another member id, and "
-    "never when it leaves to close",
+    claim="a member records the loss of a membership that it has, once, before it joins under another member id, "
+    "which it does when it left by itself, and never when it leaves to close",
     source="AbstractCoordinator.resetStateAndRejoin, resetStateOnResponseError, maybeLeaveGroup, close",
     premises=(SIMULATED,),
     exempted_by=(MemberJoined, MembershipLost, MemberStarted, MemberClosing),

@@ -119,6 +119,10 @@ def lost(member_id: str = "a", number: int = 1) -> MembershipLost:
     return MembershipLost(member="m0", generation=number, member_id=member_id, reason="UNKNOWN_MEMBER_ID")
 
 
+def left() -> MembershipLost:
+    return replace(lost(), reason="poll timeout expired")
+
+
 def computed(member_id: str = "a", *share: str, number: int = 1) -> AssignmentComputed:
     return AssignmentComputed(member="m1", generation=number, assignments=((member_id, share),))
 
@@ -198,6 +202,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "all its assignors are cooperative": (COMMON, (RUN, consumer("cooperative", "cooperative-sticky"))),
     "lost, then joined anew": (LOSSES, (RUN, STARTED, joined(), lost(), sent(3, "JoinGroup", ""))),
     "it joins again": (LOSSES, (RUN, STARTED, joined(), sent(3, "JoinGroup"), joined(number=2), lost(number=2))),
+    "it left, and joins anew": (LOSSES, (RUN, STARTED, joined(), left(), sent(3, "JoinGroup", ""))),
     "another process": (LOSSES, (RUN, STARTED, joined(), CRASHED, STARTED, sent(0, "JoinGroup", ""))),
     "it loses it while it closes": (LOSSES, (RUN, STARTED, joined(), MemberClosing(member="m0"), lost(), LEAVES)),
     "what was computed": (ASSIGNED, (RUN, joined(), computed("a", "t-0"), assigned("t-0"))),
@@ -249,6 +254,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a write is left out": (NUMBERS, (RUN, wrote(0), wrote(2))),
     "the first write": (NUMBERS, (RUN, wrote(1))),
     "no loss": (LOSSES, (RUN, STARTED, joined(), sent(3, "JoinGroup", ""))),
+    "it joins under the id with which it left": (LOSSES, (RUN, STARTED, joined(), left(), sent(3, "JoinGroup", "a"))),
     "lost twice": (LOSSES, (RUN, STARTED, joined(), lost(), lost())),
     "another generation is lost": (LOSSES, (RUN, STARTED, joined(), lost(number=2))),
     "lost after it left": (LOSSES, (RUN, STARTED, joined(), MemberClosing(member="m0"), LEAVES, lost())),
