@@ -355,7 +355,7 @@ LoadRestoresTheLog: Final = Invariant(
         "a record whose commit was not seen may be read, or not; after LogTailLost nothing is known until the next one",
         "the group begins Stable with members and Empty without; over capacity it prepares a rebalance at once",
         "ids that were handed out, parked requests and protocols that were not selected are forgotten",
-        "a group that begins anew beside its record is seen as such in simulated runs, until a node is paused",
+        "a group that begins anew though the log has a record of it is seen in simulated runs, until a node is paused",
     ),
     exempted_by=(
         GroupDeleted,
