@@ -32,7 +32,7 @@ from rebalance_check.properties.contract.pace import SLACK_MS, Pace
 from rebalance_check.properties.contract.polling import AFTER_BACKOFF
 from rebalance_check.properties.contract.seeking import RETRIABLE
 from rebalance_check.properties.contract.standing import FAMILY
-from rebalance_check.properties.contract.waking import OF_A_JOIN, OF_CONNECT, OfMembers
+from rebalance_check.properties.contract.waking import OF_A_JOIN, OF_A_MEMBER, OF_CONNECT, OfMembers
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -117,7 +117,7 @@ class _Joins(_OfPatient):
 class _LookUps(_OfPatient):
     """Per member: how many look-ups failed in a row."""
 
-    bookkeeping = _OfPatient.bookkeeping | {CoordinatorLost, LookUpAnswered}
+    bookkeeping = OF_A_MEMBER | {CoordinatorLost, LookUpAnswered}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -175,7 +175,7 @@ class _LookUps(_OfPatient):
 class _Commits(_OfPatient):
     """Per member that has joined and has read records: since when its next commit is due."""
 
-    bookkeeping = _OfPatient.bookkeeping | {RecordsDelivered}
+    bookkeeping = OF_A_MEMBER | {RecordsDelivered}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

@@ -54,13 +54,17 @@ class AcceptedMemberGoesOnAtOnceViolated(Violation):
     """A member whose JoinGroup or SyncGroup was accepted did not take its next step at once."""
 
 
+OF_A_MEMBER: Final = OF_A_WAIT | {
+    CallbackEnded, CallbackStarted, MemberClosing, MembershipLost, SubscriptionChanged, WorkerConfigured,
+}  # fmt: skip
+"""What `OfMembers` takes note of."""
+
+
 class OfMembers(DueFold):
     """Judges members whose application does nothing else in a poll; a herder may wait for other things, or stop."""
 
     needs = ((RunStarted,), (MemberStarted,))
-    bookkeeping = OF_A_WAIT | {
-        CallbackEnded, CallbackStarted, MemberClosing, MembershipLost, SubscriptionChanged, WorkerConfigured,
-    }  # fmt: skip
+    bookkeeping = OF_A_MEMBER
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
         super().__init__(invariant, {WorkerConfigured: self.on_worker, **handlers})
@@ -188,7 +192,7 @@ class _Asked(OfMembers):
 class _GoesOn(OfMembers):
     """Per member: its request of a join that is in flight, while nothing has ended the membership that it is about."""
 
-    bookkeeping = (OfMembers.bookkeeping | {CoordinatorLost}) - {CallbackStarted}
+    bookkeeping = (OF_A_MEMBER | {CoordinatorLost}) - {CallbackStarted}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

@@ -16,6 +16,7 @@ from rebalance_check.impl.mutants import IMPL_MUTANTS
 from rebalance_check.impl.mutants.planting import edited_code
 from rebalance_check.model.vocabulary.events import EVENT_TYPES
 from rebalance_check.properties import judge as judging
+from rebalance_check.properties.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
 SETUP = ROOT / "setup.py"
@@ -43,6 +44,14 @@ def test_what_mutants_edit_is_python() -> None:
 def test_what_is_to_be_compiled_is_there() -> None:
     found = {pattern: sorted(ROOT.glob(pattern)) for pattern in constant("COMPILED")}
     assert [pattern for pattern, paths in found.items() if not paths] == []
+
+
+def test_every_claim_is_compiled_with_the_class_that_its_fold_extends() -> None:
+    """Python code may extend few of the compiled classes, and most folds extend others."""
+    compiled = {path for pattern in constant("COMPILED") for path in ROOT.glob(pattern)}
+    folds = {type(one.start()) for one in CATALOGUE}
+    paths = {kind: ROOT.joinpath(*kind.__module__.split(".")[1:]).with_suffix(".py") for kind in folds}
+    assert sorted(f"{kind.__module__}.{kind.__name__}" for kind, path in paths.items() if path not in compiled) == []
 
 
 def rewriter_of(folder: Path) -> Any:
