@@ -9,8 +9,7 @@ events of one source from 0 without a gap, so that the judge notices a hole in a
 milliseconds on the observer's clock, virtual or monotonic. Events of different sources are ordered by their place in
 the history, which is the order of observation, and by nothing else.
 
-Unknown values stay unknown: ``error=None`` is a request without a reply, ``incarnation=-1`` a client that cannot see
-which incarnation of the coordinator it talks to.
+Unknown values stay unknown: ``error=None`` is no reply, ``incarnation=-1`` an incarnation that a client cannot see.
 """
 
 from __future__ import annotations
@@ -335,9 +334,8 @@ class MemberStarted(MemberEvent):
     unknown), the timeouts in ms those of its JoinGroup. ``heartbeat_interval_ms``, ``retry_backoff_ms`` and
     ``retry_backoff_max_ms`` are Kafka's settings of these names; each time is 0 where it is unknown.
     ``leaves_silently``: it sends no LeaveGroup when it closes (``internal.leave.group.on.close`` is false).
-    ``poll_ms`` is how long one poll of its application waits, in which the member goes on when an answer arrives or it
-    asked for it; 0 where that is unknown, or where it is polled at other times, too. ``auto_commit_interval_ms`` is how
-    often a consumer commits by itself, 0 where it does not, or that is unknown.
+    ``poll_ms``: so long one poll of its application waits, in which it goes on only when an answer arrives or it asked
+    to (0: unknown, or polled otherwise). ``auto_commit_interval_ms``: so often a consumer commits by itself (0: never).
     """
 
     protocol: str = ""
@@ -412,9 +410,8 @@ class AssignmentComputed(GenerationEvent):
     """The leader computed the assignment.
 
     For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation
-    of that list (KIP-792), and ``assignments`` the partitions that it gets. Under the assignor ``sticky``
-    ``remembered_partitions`` are those that it was assigned last, as its user data says, and ``remembered_generations``
-    the generation of that (KIP-54; empty: another assignor, or unknown).
+    of that list (KIP-792), ``assignments`` the partitions that it gets, and, under the assignor ``sticky``,
+    ``remembered_partitions`` and ``remembered_generations`` what its user data says of its last assignment (KIP-54).
     """
 
     protocol: str = ""
