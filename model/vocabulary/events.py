@@ -119,6 +119,7 @@ from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken
 from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
 from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
 from rebalance_check.model.vocabulary.surrounding_events import RecordsDelivered as RecordsDelivered
+from rebalance_check.model.vocabulary.surrounding_events import SubscriptionChanged as SubscriptionChanged
 from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
 from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
 from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
@@ -372,13 +373,6 @@ class MemberPaused(MemberEvent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberResumed(MemberEvent):
     """The process runs again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriptionChanged(MemberEvent):
-    """The application replaced its subscription by these topics; by none if it unsubscribed."""
-
-    topics: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,3 +37,10 @@ class RecordsDelivered(MemberEvent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceEnforced(MemberEvent):
     """The application asks for a rebalance (``Consumer.enforceRebalance``, KIP-568)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionChanged(MemberEvent):
+    """The application replaced its subscription by these topics; by none if it unsubscribed."""
+
+    topics: tuple[str, ...]
