@@ -168,6 +168,7 @@ from rebalance_check.properties.invariants.client_state import (
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.invariants.delivering import FormerMemberReadsNothing
 from rebalance_check.properties.invariants.denied import RecordedGroupIsNotDenied
+from rebalance_check.properties.invariants.dismissing import WhatWaitsIsAnswered
 from rebalance_check.properties.invariants.expectations import (
     FencedStaysFenced,
     GenerationsHaveMembers,
@@ -251,6 +252,7 @@ from rebalance_check.properties.invariants.rest_members import (
 from rebalance_check.properties.invariants.rest_memory import EachMemberIsTimed, FormerMembersAreForgotten
 from rebalance_check.properties.invariants.rest_progress import OwnedPartitionsAreRead, WhatIsReadIsCommitted
 from rebalance_check.properties.invariants.rest_topics import OffsetsOfItsTopicsAreHeld
+from rebalance_check.properties.invariants.session_timers import SessionsRunFromTheLastSign
 from rebalance_check.properties.invariants.shares import SharesAreOfOneSize, StickyMembersKeepTheirShare
 from rebalance_check.properties.invariants.skipping import OnlyReturningLeadersSkip
 from rebalance_check.properties.invariants.timing import (
@@ -272,6 +274,7 @@ from rebalance_check.properties.machines.strategies import group_bounds, schedul
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
 from rebalance_check.properties.need.catalogue import NeedClaims
+from rebalance_check.properties.record.catalogue import RecordClaims
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import (
@@ -473,6 +476,7 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalancePhaseEnds",
+    "RecordClaims",
     "RecordedGroupIsNotDenied",
     "Recorder",
     "RecordsDelivered",
@@ -502,6 +506,7 @@ __all__ = [
     "SafeStatusWrites",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
+    "SessionsRunFromTheLastSign",
     "SharesAreOfOneSize",
     "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
@@ -543,6 +548,7 @@ __all__ = [
     "Violation",
     "Vocabulary",
     "WhatIsReadIsCommitted",
+    "WhatWaitsIsAnswered",
     "WhoRevokesRejoins",
     "WireClaims",
     "WorkCancelled",
