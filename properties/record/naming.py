@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ON_JOIN_COMPLETE,
     AssignmentCompleted,
     AssignmentComputed,
     CallbackEnded,
     CallbackStarted,
+    CoordinatorFound,
     Event,
     GenerationEvent,
+    LookUpAnswered,
     MemberJoined,
     MemberStarted,
     OffsetCommitted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RequestAnswered,
     SubscriptionChanged,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
@@ -50,22 +54,56 @@ class RebalanceProtocolIsCommonViolated(Violation):
 
 
 class _Names(SimulatedFold):
-    """With which member ids each process joined each of its last generations."""
+    """With which member ids each process joined each of its last generations, and what it was answered last."""
 
-    bookkeeping = frozenset({MemberJoined})
+    bookkeeping = frozenset({LookUpAnswered, RequestAnswered})
     needs = ((MemberJoined,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
+            RequestAnswered: self.on_answered,
+            LookUpAnswered: self.on_looked_up,
+            CoordinatorFound: self.on_found,
             MemberJoined: self.on_joined,
             **dict.fromkeys(OF_A_MEMBERSHIP, self.on_event),
         }
         super().__init__(invariant, handlers)
         self.compared = 0
         self._joined: Recent[tuple[str, int], dict[str, MemberJoined]] = Recent(WAITING)
+        self._accepted: Recent[str, RequestAnswered] = Recent(WAITING)
+        self._nodes: Recent[str, LookUpAnswered] = Recent(WAITING)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """It joins what this says."""
+        if event.api == Api.JOIN_GROUP and event.error == "NONE":
+            self._accepted[event.member] = event
+
+    def on_looked_up(self, event: LookUpAnswered) -> None:
+        """It finds the node that this names."""
+        self._nodes[event.member] = event
+
+    def on_found(self, event: CoordinatorFound) -> None:
+        """A look-up named the node."""
+        answer = self._nodes.get(event.member)
+        self.compared = (self.compared or 0) + self.run.is_simulated
+        if self.run.is_simulated and (answer is None or answer.node != event.node):
+            self.contradiction(
+                f"{event.member} finds node {event.node}, and no answer to a look-up named it",
+                *([(f"the last look-up of {event.member} is answered at {STEP};", answer)] if answer else []),
+                (f"it finds node {event.node} at {STEP}: contradiction.", event),
+            )
 
     def on_joined(self, event: MemberJoined) -> None:
         """It is in that generation with this id; numbers of generations may come again."""
+        answer = self._accepted.get(event.member)
+        joins = (event.generation, event.protocol)
+        if self.run.is_simulated and answer is not None and (answer.generation, answer.protocol) != joins:
+            self.contradiction(
+                f"{event.member} joins generation {event.generation} of {event.protocol}, and was answered another",
+                (f"its JoinGroup is answered generation {answer.generation} of {answer.protocol or 'no protocol'} at "
+                 f"{STEP};", answer),
+                (f"it joins generation {event.generation} of {event.protocol} at {STEP}: contradiction.", event),
+            )  # fmt: skip
         self._joined.setdefault((event.member, event.generation), {})[event.member_id] = event
 
     def on_event(self, event: GenerationEvent) -> None:
@@ -159,10 +197,11 @@ class _Common(SimulatedFold):
 EventsNameTheirMembership: Final = Invariant(
     name="events_name_their_membership",
     family=FAMILY,
-    claim="what a member records of a generation has the member id with which it joined that generation",
+    claim="what a member records of a generation has the member id with which it joined that generation, and what it "
+    "joins, or finds, is what it was answered",
     source="AbstractCoordinator.Generation",
     premises=(SIMULATED,),
-    exempted_by=(MemberJoined,),
+    exempted_by=(LookUpAnswered, MemberJoined, RequestAnswered),
     violation=EventsNameTheirMembershipViolated,
     fold=_Names,
 )

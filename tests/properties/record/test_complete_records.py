@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     CallbackStarted,
     ConnectAssignmentComputed,
     CoordinatorElected,
+    CoordinatorFound,
     CoordinatorRested,
     Event,
     GenerationStarted,
@@ -25,6 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
+    LookUpAnswered,
     LookUpSent,
     MemberClosing,
     MemberCrashed,
@@ -123,6 +125,14 @@ def left() -> MembershipLost:
     return replace(lost(), reason="poll timeout expired")
 
 
+def answered(number: int) -> RequestAnswered:
+    return RequestAnswered(member="m0", api="JoinGroup", request=1, error="NONE", generation=number, protocol="range")
+
+
+def looked_up(node: int) -> LookUpAnswered:
+    return LookUpAnswered(member="m0", request=0, error="NONE", node=node)
+
+
 def computed(member_id: str = "a", *share: str, number: int = 1) -> AssignmentComputed:
     return AssignmentComputed(member="m1", generation=number, assignments=((member_id, share),))
 
@@ -194,6 +204,10 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "another process counts anew": (NUMBERS, (RUN, STARTED, look_up(0), sent(1), CRASHED, STARTED, look_up(0))),
     "each store counts for itself": (NUMBERS, (RUN, wrote(0), wrote(1), wrote(0, "w0/2"))),
     "what arrives": (NUMBERS, (RUN, parked(), arrived(2), accepted(), arrived(3))),
+    "what it was answered": (
+        NAMES, (RUN, answered(1), replace(joined(), protocol="range"), looked_up(2),
+                CoordinatorFound(member="m0", node=2))
+    ),
     "its own id": (NAMES, (RUN, joined(), committed("a"))),
     "of the generation before": (NAMES, (RUN, joined(), joined("b", 2), committed("a"), committed("b", 2))),
     "a generation that came again": (NAMES, (RUN, joined(), joined("b"), committed("a"))),
@@ -244,6 +258,10 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "what arrived is left out": (NUMBERS, (RUN, arrived(1), arrived(3))),
     "what arrived first": (NUMBERS, (RUN, arrived(2))),
     "another id": (NAMES, (RUN, joined(), committed("b"))),
+    "another generation than was answered": (NAMES, (RUN, answered(2), replace(joined(), protocol="range"))),
+    "another protocol than was answered": (NAMES, (RUN, answered(1), joined())),
+    "another node": (NAMES, (RUN, joined(), looked_up(1), CoordinatorFound(member="m0", node=2))),
+    "a node that no answer named": (NAMES, (RUN, joined(), CoordinatorFound(member="m0", node=2))),
     "no id": (NAMES, (RUN, joined(), committed(""))),
     "no topic is new": (LEARNED, (*WANTED, APPLIES, wants("t"))),
     "topics are gone": (LEARNED, (*WANTED, APPLIES, wants())),
