@@ -264,7 +264,12 @@ CoordinatorIsLookedUpInTime: Final = Invariant(
     "retry.backoff.ms are over, and after a look-up that failed when its back-off is, and not later",
     source="AbstractCoordinator.ensureCoordinatorReady; KIP-580 (ExponentialBackoff)",
     premises=(*PREMISES, OF_CONNECT, PATIENT),
-    exempted_by=(*EXEMPTED, LookUpAnswered, LookUpSent, WorkerConfigured),
+    exempted_by=(
+        *(kind for kind in EXEMPTED if kind is not RequestAnswered),
+        LookUpAnswered,
+        LookUpSent,
+        WorkerConfigured,
+    ),
     violation=CoordinatorIsLookedUpInTimeViolated,
     fold=_LookUps,
 )

@@ -18,6 +18,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.contract.standing import FAMILY, PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 REQUIRED: Final = "MEMBER_ID_REQUIRED"
@@ -47,7 +48,7 @@ class _Required(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._static: dict[str, bool] = {}
+        self._static: Recent[str, bool] = Recent(DEPARTED)
         self._sent: dict[str, RequestSent] = {}
 
     def on_process(self, event: MemberEvent) -> None:

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import IncarnationFold
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 
 class OnlyMembersAreRemovedViolated(Violation):
@@ -26,7 +26,7 @@ class _Removed(IncarnationFold):
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRemoved: self.on_removed})
-        self._before: Recent[tuple[int, str], MemberRemoved] = Recent(WAITING)
+        self._before: Recent[tuple[int, str], MemberRemoved] = Recent(DEPARTED)
 
     def on_removed(self, event: MemberRemoved) -> None:
         """The group has the member until then."""

@@ -23,7 +23,7 @@ from rebalance_check.properties.invariants.denied import PAUSED
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 from rebalance_check.properties.views.sessions import PROLONGS, Key
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
@@ -58,7 +58,7 @@ class _Timers(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._since: Recent[Key, CoordinatorEvent] = Recent(WAITING)
+        self._since: Recent[Key, CoordinatorEvent] = Recent(DEPARTED)
         self._parked: Recent[int, RequestParked] = Recent(WAITING)
         self._was_paused = False
 

@@ -16,7 +16,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 Computed = AssignmentComputed | ConnectAssignmentComputed
@@ -42,7 +42,7 @@ class _Assigned(SimulatedFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._computed: Recent[int, list[Computed]] = Recent(GENERATIONS)
-        self._joined: dict[str, MemberJoined] = {}
+        self._joined: Recent[str, MemberJoined] = Recent(DEPARTED)
 
     def on_computed(self, event: Computed) -> None:
         """A leader has dealt out what there is."""

@@ -27,7 +27,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 OF_A_MEMBERSHIP: Final = (
@@ -69,8 +69,8 @@ class _Names(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._joined: Recent[tuple[str, int], dict[str, MemberJoined]] = Recent(WAITING)
-        self._accepted: Recent[str, RequestAnswered] = Recent(WAITING)
+        self._joined: Recent[tuple[str, int], dict[str, MemberJoined]] = Recent(DEPARTED)
+        self._accepted: Recent[str, RequestAnswered] = Recent(DEPARTED)
         self._nodes: Recent[str, LookUpAnswered] = Recent(WAITING)
 
     def on_answered(self, event: RequestAnswered) -> None:
@@ -104,7 +104,8 @@ class _Names(SimulatedFold):
                  f"{STEP};", answer),
                 (f"it joins generation {event.generation} of {event.protocol} at {STEP}: contradiction.", event),
             )  # fmt: skip
-        self._joined.setdefault((event.member, event.generation), {})[event.member_id] = event
+        joined = self._joined.get((event.member, event.generation), {})
+        self._joined[event.member, event.generation] = {**joined, event.member_id: event}
 
     def on_event(self, event: GenerationEvent) -> None:
         """It speaks of itself by that id."""
@@ -117,7 +118,7 @@ class _Names(SimulatedFold):
             self.contradiction(
                 f"{event.member} is {last.member_id} in generation {event.generation}, and records {event.member_id}",
                 (f"{event.member} joined generation {event.generation} as {last.member_id} at {STEP};", last),
-                (f"what it records of that generation at {STEP} is of {event.member_id or 'nobody'}: contradiction.",
+                (f"what it records of that generation at {STEP} is of {event.member_id or 'no member id'}: contradiction.",
                  event),
             )  # fmt: skip
 
@@ -137,7 +138,7 @@ class _Learned(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._wants: dict[str, MemberStarted | SubscriptionChanged] = {}
+        self._wants: Recent[str, MemberStarted | SubscriptionChanged] = Recent(DEPARTED)
         self._applies: dict[str, CallbackStarted] = {}
 
     def on_started(self, event: MemberStarted) -> None:

@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY, REPLIES
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 COORDINATOR: Final = "the coordinator"
@@ -43,9 +44,9 @@ class _Numbers(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._last: dict[tuple[str, str], Event] = {}
+        self._last: Recent[tuple[str, str], Event] = Recent(DEPARTED)
         self._arrived = 0
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: Recent[tuple[str, str], int] = Recent(DEPARTED)
 
     def on_process(self, event: MemberStarted) -> None:
         """A process counts anew."""
@@ -58,8 +59,10 @@ class _Numbers(SimulatedFold):
 
     def on_attempt(self, event: StatusAttempted) -> None:
         """All writes of a store are, also those that it suppresses; each store has a name of its own."""
-        self._numbers.setdefault(("write", event.worker), -1)
-        self._next(("write", event.worker), event.attempt, event)
+        key = ("write", event.worker)
+        if key not in self._numbers:
+            self._numbers[key] = -1
+        self._next(key, event.attempt, event)
 
     def on_arrived(self, event: RequestParked | ReplyEvent) -> None:
         """A coordinator keeps each request, or answers it at once: those of all nodes are counted together, from 1."""
