@@ -114,12 +114,11 @@ class _Names(SimulatedFold):
             return
         self.compared = (self.compared or 0) + 1
         if event.member_id not in joined:
-            last = list(joined.values())[-1]
+            last, recorded = list(joined.values())[-1], event.member_id or "no member id"
             self.contradiction(
                 f"{event.member} is {last.member_id} in generation {event.generation}, and records {event.member_id}",
                 (f"{event.member} joined generation {event.generation} as {last.member_id} at {STEP};", last),
-                (f"what it records of that generation at {STEP} is of {event.member_id or 'no member id'}: contradiction.",
-                 event),
+                (f"what it records of that generation at {STEP} is of {recorded}: contradiction.", event),
             )  # fmt: skip
 
 
