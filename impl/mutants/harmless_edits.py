@@ -12,7 +12,6 @@ from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.mutants.harmless_edit import HarmlessEdit
 from rebalance_check.impl.mutants.unseen_edits import UNSEEN_EDITS
 
-_CLIENT: Final = "rebalance_check.impl.client"
 _CONNECT: Final = "rebalance_check.impl.connect"
 
 HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
@@ -49,7 +48,7 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     HarmlessEdit(
         Edit(f"{_CONNECT}.status.writing:StatusWriting._admit_topic", "generation=-1,", "generation=-2,"),
         "equivalent",
-        "the status of a topic has no generation; the number stands in the event alone, and nobody reads it there.",
+        "the status of a topic has no generation; the number stands in the event alone, and no claim reads it.",
     ),
     HarmlessEdit(
         Edit(

@@ -67,7 +67,7 @@ RECORD_MUTANTS: Final = [
         "sessions_run_from_the_last_sign",
     ),
     _mutant(
-        "resigning-coordinator-dismisses-nobody",
+        "resigning-coordinator-lets-requests-wait",
         "a coordinator that resigns does not answer the JoinGroups and SyncGroups that wait",
         "what_waits_is_answered",
     ),

@@ -292,7 +292,7 @@ STEPS: Final[dict[str, int]] = {
     "repeated-join-rebalances": 7,
     "replaced-member-stays-parked": 4,
     "request-numbers-skip": 3,
-    "resigning-coordinator-dismisses-nobody": 4,
+    "resigning-coordinator-lets-requests-wait": 4,
     "restart-of-the-known-is-not-found": 9,
     "restart-starts-what-was-revoked": 2,
     "restart-takes-what-runs": 7,

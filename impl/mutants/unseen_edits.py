@@ -162,7 +162,7 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
             'return (TOPIC_STATUS if isinstance(fold.value, TopicValue) else ""), "", -2',
         ),
         "equivalent",
-        "the status of a topic has no generation; the number stands in the event alone, and nobody reads it there.",
+        "the status of a topic has no generation; the number stands in the event alone, and no claim reads it.",
     ),
     HarmlessEdit(
         Edit(

@@ -12,11 +12,8 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     HerderAnswered,
     HerderAsked,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
     MembershipLost,
-    MemberStarted,
     RejoinRequested,
     WorkerClaimed,
     WorkerConfigured,
@@ -24,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.asking import CONFLICT, DONE
 from rebalance_check.properties.connect.worker import Worker
 from rebalance_check.properties.connect.worker_fold import WorkerFold
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.status.stores import Stores
 from rebalance_check.properties.verdict import STEP, Violation
@@ -42,8 +40,6 @@ OF_LEADERS: Final = frozenset({"configure", "delete", "stop", "restart"})
 ASTRAY: Final[tuple[type[Event], ...]] = (RejoinRequested, WorkerClaimed, MembershipLost, CoordinatorLost)
 """After these a worker may not know that it leads, until it has accepted an assignment."""
 
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft)
-
 
 class OperatorsGetTrueAnswersViolated(Violation):
     """A worker answered an operator what its configs, its statuses or its assignment contradict."""
@@ -55,12 +51,12 @@ class _Answers(WorkerFold):
     run: Run
     stores: Stores
     needs = ((HerderAsked,), (WorkerConfigured,))
-    bookkeeping = frozenset({*GONE, *ASTRAY, HerderAsked, AssignmentAccepted, ConfigSnapshotTaken,
+    bookkeeping = frozenset({*PROCESS, *ASTRAY, HerderAsked, AssignmentAccepted, ConfigSnapshotTaken,
                              ConnectAssignmentReceived})  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(GONE, self.on_gone),
+            **dict.fromkeys(PROCESS, self.on_gone),
             **dict.fromkeys(ASTRAY, self.on_astray),
             AssignmentAccepted: self.on_accepted,
             ConfigSnapshotTaken: self.on_snapshot,
@@ -183,7 +179,7 @@ OperatorsGetTrueAnswers: Final = Invariant(
         "the worker surely knows the connector, by all its snapshots since it accepted its assignment, or by none",
         "it was settled in one assignment from the request to the answer, where it is asked whether it leads",
     ),
-    exempted_by=(*GONE, *ASTRAY, AssignmentAccepted, ConfigSnapshotTaken, ConnectAssignmentReceived, HerderAsked),
+    exempted_by=(*PROCESS, *ASTRAY, AssignmentAccepted, ConfigSnapshotTaken, ConnectAssignmentReceived, HerderAsked),
     violation=OperatorsGetTrueAnswersViolated,
     fold=_Answers,
 )

@@ -10,11 +10,7 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
     ConfigSnapshotTaken,
     ConnectorStopped,
-    Event,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
-    MemberStarted,
     PluginDrawn,
     PluginFailed,
     TaskStarted,
@@ -24,6 +20,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.connect.workers import Workers
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.recent import WAITING, Recent
 
@@ -32,7 +29,6 @@ RUNNING: Final = "RUNNING"
 STEPS: Final = 6
 """Through how many steps, each on a timer of its own, a plug-in reaches a target state at most."""
 
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft)
 """With what the plug-ins of a process are gone."""
 
 Key = tuple[str, str]
@@ -63,7 +59,7 @@ class PluginRuns(Memory):
     def __init__(self, workers: Workers) -> None:
         super().__init__(
             {
-                **dict.fromkeys(GONE, self._gone),
+                **dict.fromkeys(PROCESS, self._gone),
                 PluginDrawn: self._drawn,
                 PluginFailed: self._failed,
                 TaskStarted: self._started,

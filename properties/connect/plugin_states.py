@@ -22,9 +22,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.connect.plugin_runs import GONE, RUNNING, STEPS, PluginFold, PluginRun
+from rebalance_check.properties.connect.plugin_runs import RUNNING, STEPS, PluginFold, PluginRun
 from rebalance_check.properties.connect.worker import FAILED, is_task_of
 from rebalance_check.properties.contract.pace import SLACK_MS
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -48,12 +49,12 @@ class _Due:
 
 
 class _Reaching(PluginFold):
-    bookkeeping = frozenset({*GONE, MemberPaused, MemberResumed, TaskStarted, PluginDrawn, TargetStateChanged,
+    bookkeeping = frozenset({*PROCESS, MemberPaused, MemberResumed, TaskStarted, PluginDrawn, TargetStateChanged,
                              ConnectorStopped, TaskStopped, WorkCancelled, PluginFailed})  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(GONE, self.on_gone),
+            **dict.fromkeys(PROCESS, self.on_gone),
             MemberPaused: self.on_paused,
             MemberResumed: self.on_resumed,
             PluginDrawn: self.on_drawn,
@@ -193,7 +194,7 @@ PluginsReachTheirState: Final = Invariant(
         WorkCancelled,
         WorkerConfigured,
         WorkStateChanged,
-        *GONE,
+        *PROCESS,
     ),
     violation=PluginsReachTheirStateViolated,
     fold=_Reaching,

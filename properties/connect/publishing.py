@@ -10,12 +10,9 @@ from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
     ConnectorStopped,
     Event,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
     MemberPaused,
     MembershipLost,
-    MemberStarted,
     RejoinRequested,
     RequestSent,
     RunEnded,
@@ -26,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.simulated import SIMULATED, Run
@@ -40,7 +38,7 @@ RETRY_MS: Final = 250
 MOST_RETRY_MS: Final = 60_000
 """The pause before the first retry in ms, which doubles, and the longest one."""
 
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft, MemberPaused)
+GONE: Final[tuple[type[Event], ...]] = (*PROCESS, MemberPaused)
 AWAY: Final[tuple[type[Event], ...]] = (MembershipLost, RejoinRequested, WorkerClaimed)
 """After these the herder serves nothing until it has accepted an assignment."""
 

@@ -20,14 +20,13 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.statuses import work_named
 from rebalance_check.properties.connect.worker import FAILED, Worker, is_task_of, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.status.stores import Store, Stores
 from rebalance_check.properties.verdict import STEP, Violation
 
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft)
 KEY: Final = "restart-connector-"
 CALLBACK: Final = "onRestartRequest"
-RESTARTING: Final = "RESTARTING"
 
 
 class RestartsFollowStatusesViolated(Violation):
@@ -47,12 +46,12 @@ class _Planned(WorkerFold):
     """Per worker: the records that it read last, and of each connector the request that waits for its herder."""
 
     stores: Stores
-    bookkeeping = frozenset({*GONE, ConfigRead, ConfigCallbackCalled, StatusRead})
+    bookkeeping = frozenset({*PROCESS, ConfigRead, ConfigCallbackCalled, StatusRead})
     needs = ((WorkerConfigured,), (ConfigCallbackCalled,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(GONE, self.on_gone),
+            **dict.fromkeys(PROCESS, self.on_gone),
             ConfigRead: self.on_read,
             ConfigCallbackCalled: self.on_callback,
             RestartPlanned: self.on_planned,

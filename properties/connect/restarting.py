@@ -27,13 +27,11 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.statuses import work_named
 from rebalance_check.properties.connect.worker import FAILED, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.status.stores import item_of
 from rebalance_check.properties.verdict import STEP, Violation
 
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft)
-KEY: Final = "restart-connector-"
-CALLBACK: Final = "onRestartRequest"
 RESTARTING: Final = "RESTARTING"
 
 
@@ -45,13 +43,15 @@ class _Done(WorkerFold):
     """Per worker: the restart that its herder carries out, with what was said of it and what started since."""
 
     needs = ((WorkerConfigured,), (RestartPlanned,))
-    bookkeeping = frozenset({*GONE, StatusAttempted, ConnectorStarted, TaskStarted, WorkStateChanged, RestartPlanned})
+    bookkeeping = frozenset(
+        {*PROCESS, StatusAttempted, ConnectorStarted, TaskStarted, WorkStateChanged, RestartPlanned}
+    )
 
     def __init__(self, invariant: Invariant) -> None:
         goes_on = (WorkerClaimed, AssignmentAccepted, ConnectAssignmentReceived, TargetStateChanged,
                    TaskConfigsGenerated, WorkRevocationStarted)  # fmt: skip
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(GONE, self.on_gone),
+            **dict.fromkeys(PROCESS, self.on_gone),
             **dict.fromkeys(goes_on, self.on_turn),
             RestartPlanned: self.on_planned,
             StatusAttempted: self.on_status,

@@ -8,12 +8,9 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
     ConnectAssignmentReceived,
     Event,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
     MemberPaused,
     MemberResumed,
-    MemberStarted,
     RequestSent,
     RunEnded,
     StatusAnswered,
@@ -25,6 +22,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.contract.pace import SLACK_MS
+from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -36,8 +34,6 @@ ON_THE_WAY: Final[tuple[type[Event], ...]] = (StatusSent, StatusAnswered)
 
 DRAIN_MS: Final = 10_000
 """How long a worker that ends waits for the answers to what it has sent."""
-
-GONE: Final[tuple[type[Event], ...]] = (MemberStarted, MemberCrashed, MemberLeft)
 
 
 class StoppingWorkersStartNothingViolated(Violation):
@@ -59,7 +55,7 @@ class _Asked(WorkerFold):
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
         own: dict[type[Event], Handler] = {
-            **dict.fromkeys(GONE, self.on_gone),
+            **dict.fromkeys(PROCESS, self.on_gone),
             WorkerStopRequested: self.on_asked,
             MemberPaused: self.on_paused,
             MemberResumed: self.on_resumed,
@@ -95,7 +91,7 @@ class _Asked(WorkerFold):
 
 
 class _StartsNothing(_Asked):
-    bookkeeping = frozenset({*GONE, WorkerStopRequested, MemberPaused, MemberResumed, ConnectAssignmentReceived,
+    bookkeeping = frozenset({*PROCESS, WorkerStopRequested, MemberPaused, MemberResumed, ConnectAssignmentReceived,
                              WorkRevocationStarted})  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
@@ -141,7 +137,7 @@ class _StartsNothing(_Asked):
 
 
 class _Ends(_Asked):
-    bookkeeping = frozenset({*GONE, WorkerStopRequested, MemberPaused, MemberResumed})
+    bookkeeping = frozenset({*PROCESS, WorkerStopRequested, MemberPaused, MemberResumed})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RequestSent: self.on_request, RunEnded: self.on_end})
@@ -213,7 +209,7 @@ StoppingWorkersStartNothing: Final = Invariant(
     claim="a worker that was asked to end while it joins its group ends, and does not start what it is assigned",
     source="DistributedHerder.tick, halt; WorkerGroupMember.ensureActive",
     premises=("no work is being stopped for a round when the worker is asked", "it does not stand still"),
-    exempted_by=(MemberPaused, MemberResumed, WorkRevocationStarted, *GONE),
+    exempted_by=(MemberPaused, MemberResumed, WorkRevocationStarted, *PROCESS),
     violation=StoppingWorkersStartNothingViolated,
     fold=_StartsNothing,
 )
@@ -231,7 +227,7 @@ WorkersEndWhenAsked: Final = Invariant(
     claim=f"a worker that was asked to end has ended {LONGEST_END_MS // 1000} s later, unless it stood still",
     source="DistributedHerder.stop, halt; Connect.stop",
     premises=("what its herder is blocked in, its stops and its flushes have Kafka's time-outs",),
-    exempted_by=(MemberPaused, MemberResumed, *GONE),
+    exempted_by=(MemberPaused, MemberResumed, *PROCESS),
     violation=WorkersEndWhenAskedViolated,
     fold=_Ends,
 )

@@ -89,8 +89,8 @@ class _Losses(SimulatedFold):
                 f"{event.member} records the loss of a membership that it does not have",
                 *([(f"{event.member} joined generation {joined.generation} as {joined.member_id} at {STEP};", joined)]
                   if joined is not None else []),
-                (f"it records the loss of generation {event.generation} as {event.member_id or 'nobody'} at {STEP}, "
-                 "and had no such membership: contradiction.", event),
+                (f"it records the loss of generation {event.generation} as {event.member_id or 'no member id'} at "
+                 f"{STEP}, and had no such membership: contradiction.", event),
             )  # fmt: skip
 
     def on_sent(self, event: RequestSent) -> None:
@@ -109,7 +109,10 @@ class _Losses(SimulatedFold):
             self.contradiction(
                 f"{event.member} joins as a new member, and has recorded no loss of its membership",
                 (f"{event.member} joined generation {joined.generation} as {joined.member_id} at {STEP};", joined),
-                (f"it joins as {event.member_id or 'nobody'} at {STEP}, and recorded no loss: contradiction.", event),
+                (
+                    f"it joins as {event.member_id or 'no member id'} at {STEP}, and recorded no loss: contradiction.",
+                    event,
+                ),
             )
 
 

@@ -73,7 +73,7 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "pass",
         ),
     ),
-    "resigning-coordinator-dismisses-nobody": (
+    "resigning-coordinator-lets-requests-wait": (
         Edit(f"{_COORDINATOR}.failover:unload", "dismiss(shard, group, member)", "pass"),
     ),
     "closing-consumer-keeps-its-partitions": (
