@@ -38,6 +38,10 @@ def _rank(request: ConfigRead) -> tuple[bool, bool]:
     return not _says(request, "only-failed"), _says(request, "include-tasks")
 
 
+def _flags(request: ConfigRead) -> tuple[bool, bool]:
+    return _says(request, "only-failed"), _says(request, "include-tasks")
+
+
 def _says(request: ConfigRead, flag: str) -> bool:
     return f'"{flag}":true' in (request.value or "")
 
@@ -61,6 +65,7 @@ class _Planned(WorkerFold):
         self.compared = 0
         self._read: dict[str, ConfigRead] = {}
         self._waiting: dict[str, dict[str, ConfigRead]] = {}
+        self._lapsed: dict[str, dict[str, ConfigRead]] = {}
 
     def share(self, memories: Memories) -> None:
         """What each store has read of statuses, too."""
@@ -71,12 +76,16 @@ class _Planned(WorkerFold):
     def on_gone(self, event: MemberEvent) -> None:
         """Requests that wait are lost with the process."""
         self._waiting.pop(event.member, None)
+        self._lapsed.pop(event.member, None)
 
     def on_read(self, event: ConfigRead) -> None:
-        """A callback may follow."""
+        """A callback may follow. Without its connector a request lapses, unless the connector comes back before."""
         self._read[event.member] = event
         if event.key.startswith("connector-") and event.value is None:
-            self._waiting.get(event.member, {}).pop(event.key.removeprefix("connector-"), None)
+            connector = event.key.removeprefix("connector-")
+            request = self._waiting.get(event.member, {}).pop(connector, None)
+            if request is not None:
+                self._lapsed.setdefault(event.member, {})[connector] = request
 
     def on_callback(self, event: ConfigCallbackCalled) -> None:
         """Of two requests that wait the one counts that concerns more, of equal ones the last."""
@@ -94,18 +103,23 @@ class _Planned(WorkerFold):
         if not event.is_read or worker.configured is None:
             return
         self.compared = (self.compared or 0) + 1
-        request = self._waiting.get(event.member, {}).pop(event.connector, None)
-        if request is None:
+        requests = self._requests_of(event)
+        if not requests:
             if event.member in self._read:
                 self._report(event, None, "and no request to restart it waits")
             return
-        flags = _says(request, "only-failed"), _says(request, "include-tasks")
-        if (event.only_failed, event.include_tasks) != flags:
+        request = requests[0]
+        if (event.only_failed, event.include_tasks) not in map(_flags, requests):
             self._report(event, request, "and the request that waits is another one")
             return
         wanted = self._wanted(worker, event)
         if wanted is not None and wanted != set(event.work):
             self._report(event, request, f"and, by the statuses that it has read, it is to restart {listed(wanted)}")
+
+    def _requests_of(self, event: RestartPlanned) -> list[ConfigRead]:
+        """The request that waits, and one that may have lapsed: they wait no longer."""
+        found = (kept.get(event.member, {}).pop(event.connector, None) for kept in (self._waiting, self._lapsed))
+        return [request for request in found if request is not None]
 
     def _wanted(self, worker: Worker, event: RestartPlanned) -> set[str] | None:
         """What it has been assigned of the connector, as far as a status is known of it; nothing without the
@@ -128,7 +142,7 @@ class _Planned(WorkerFold):
             worker = self.memory.of(member)
             for connector, request in waiting.items():
                 known = worker.snapshot is not None and connector in dict(worker.snapshot.connectors)
-                if known and worker.accepted is not None and worker.accepted.time_ms < request.time_ms:
+                if known and worker.accepted is not None:
                     self._report_forgotten(member, request, event)
 
     def _report(self, event: RestartPlanned, request: ConfigRead | None, why: str) -> None:
