@@ -17,7 +17,7 @@ from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, Recent
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 Computed = AssignmentComputed | ConnectAssignmentComputed
 
@@ -60,7 +60,7 @@ class _Assigned(SimulatedFold):
             or event.error != ACCEPTED
             or joined is None
             or not event.assignment
-            or not self.run.is_simulated
+            or not self.run.is_recorded
         ):
             return
         self.compared = (self.compared or 0) + 1
@@ -86,7 +86,7 @@ AssignmentsAreRecorded: Final = Invariant(
     family=FAMILY,
     claim="what a member is assigned in a generation is what a leader of that generation recorded that it gave it",
     source="ConsumerCoordinator.onLeaderElected, onJoinComplete",
-    premises=(SIMULATED, "who comes back under another member id has what the old id was given"),
+    premises=(RECORDED, "who comes back under another member id has what the old id was given"),
     exempted_by=(AssignmentComputed, ConnectAssignmentComputed, MemberJoined),
     violation=AssignmentsAreRecordedViolated,
     fold=_Assigned,

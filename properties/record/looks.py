@@ -18,7 +18,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 COORDINATOR: Final = "coordinator"
 """The subject, and the role, of what a coordinator remembers."""
@@ -59,7 +59,7 @@ class _Looks(SimulatedFold):
 
     def on_group(self, event: GroupRested) -> None:
         """What all see of it."""
-        if self.run.is_simulated and event.status == GroupStatus.STABLE:
+        if self.run.is_recorded and event.status == GroupStatus.STABLE:
             self._groups[event.time_ms] = event
             self.compared = (self.compared or 0) + 1
 
@@ -85,7 +85,7 @@ class _Looks(SimulatedFold):
                     (f"its coordinator was not looked at then, as is known at {STEP}: contradiction.", event),
                 )
         for is_new, read in self._read.items():
-            if is_new not in self._read_coordinators and self.run.is_simulated:
+            if is_new not in self._read_coordinators and self.run.is_recorded:
                 self.contradiction(
                     f"the memory of {read.subject} was read, and none of its coordinator",
                     (f"{read.subject} says what it remembers at {STEP};", read),
@@ -109,7 +109,7 @@ LooksAreWhole: Final = Invariant(
     family=FAMILY,
     claim="each look at a settled group has its coordinator, too, and members that say what they joined with",
     source="GroupCoordinator.describeGroups; SubscriptionState (joinedSubscription)",
-    premises=(SIMULATED, "a subscriber by pattern may have learned of more topics since"),
+    premises=(RECORDED, "a subscriber by pattern may have learned of more topics since"),
     exempted_by=(CoordinatorRested, RestingStateRead),
     violation=LooksAreWholeViolated,
     fold=_Looks,

@@ -20,7 +20,7 @@ from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 
 class LossesAreRecordedOnceViolated(Violation):
@@ -72,7 +72,7 @@ class _Losses(SimulatedFold):
 
     def on_lost(self, event: MembershipLost) -> None:
         """It had it until here."""
-        if not self.run.is_simulated:
+        if not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if not event.reason.isupper():
@@ -95,7 +95,7 @@ class _Losses(SimulatedFold):
 
     def on_sent(self, event: RequestSent) -> None:
         """Who joins without a member id has lost the membership that it had."""
-        if event.api != Api.JOIN_GROUP or not self.run.is_simulated:
+        if event.api != Api.JOIN_GROUP or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         joined, left = self._joined.get(event.member), self._left.get(event.member)
@@ -122,7 +122,7 @@ LossesAreRecordedOnce: Final = Invariant(
     claim="a member records the loss of a membership that it has, once, before it joins under another member id, "
     "which it does when it left by itself, and never when it leaves to close",
     source="AbstractCoordinator.resetStateAndRejoin, resetStateOnResponseError, maybeLeaveGroup, close",
-    premises=(SIMULATED,),
+    premises=(RECORDED,),
     exempted_by=(MemberJoined, MembershipLost, MemberStarted, MemberClosing),
     violation=LossesAreRecordedOnceViolated,
     fold=_Losses,

@@ -28,7 +28,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 OF_A_MEMBERSHIP: Final = (
     AssignmentComputed, AssignmentCompleted, PartitionsAssigned, PartitionsRevoked, PartitionsLost, OffsetCommitted,
@@ -85,8 +85,8 @@ class _Names(SimulatedFold):
     def on_found(self, event: CoordinatorFound) -> None:
         """A look-up named the node."""
         answer = self._nodes.get(event.member)
-        self.compared = (self.compared or 0) + self.run.is_simulated
-        if self.run.is_simulated and (answer is None or answer.node != event.node):
+        self.compared = (self.compared or 0) + self.run.is_recorded
+        if self.run.is_recorded and (answer is None or answer.node != event.node):
             self.contradiction(
                 f"{event.member} finds node {event.node}, and no answer to a look-up named it",
                 *([(f"the last look-up of {event.member} is answered at {STEP};", answer)] if answer else []),
@@ -97,7 +97,7 @@ class _Names(SimulatedFold):
         """It is in that generation with this id; numbers of generations may come again."""
         answer = self._accepted.get(event.member)
         joins = (event.generation, event.protocol)
-        if self.run.is_simulated and answer is not None and (answer.generation, answer.protocol) != joins:
+        if self.run.is_recorded and answer is not None and (answer.generation, answer.protocol) != joins:
             self.contradiction(
                 f"{event.member} joins generation {event.generation} of {event.protocol}, and was answered another",
                 (f"its JoinGroup is answered generation {answer.generation} of {answer.protocol or 'no protocol'} at "
@@ -110,7 +110,7 @@ class _Names(SimulatedFold):
     def on_event(self, event: GenerationEvent) -> None:
         """It speaks of itself by that id."""
         joined = self._joined.get((event.member, event.generation))
-        if joined is None or not self.run.is_simulated:
+        if joined is None or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if event.member_id not in joined:
@@ -158,7 +158,7 @@ class _Learned(SimulatedFold):
         """It wants this from here on."""
         before, applies = self._wants.get(event.member), self._applies.get(event.member)
         self._wants[event.member] = event
-        if before is None or applies is None or not self.run.is_simulated:
+        if before is None or applies is None or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if set(event.topics) <= set(before.topics):
@@ -182,7 +182,7 @@ class _Common(SimulatedFold):
     def on_started(self, event: MemberStarted) -> None:
         """Its assignors decide."""
         offered = set(event.assignors)
-        if not offered or not offered <= EAGER_ALONE | BOTH or not event.protocol or not self.run.is_simulated:
+        if not offered or not offered <= EAGER_ALONE | BOTH or not event.protocol or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         common = "cooperative" if offered <= BOTH else "eager"
@@ -200,7 +200,7 @@ EventsNameTheirMembership: Final = Invariant(
     claim="what a member records of a generation has the member id with which it joined that generation, and what it "
     "joins, or finds, is what it was answered",
     source="AbstractCoordinator.Generation",
-    premises=(SIMULATED,),
+    premises=(RECORDED,),
     exempted_by=(LookUpAnswered, MemberJoined, RequestAnswered),
     violation=EventsNameTheirMembershipViolated,
     fold=_Names,
@@ -219,7 +219,7 @@ LearnedTopicsAreNew: Final = Invariant(
     family=FAMILY,
     claim="a member that changes its subscription for what it is assigned wants topics that it did not want before",
     source="ConsumerCoordinator.maybeUpdateJoinedSubscription (SubscriptionState.subscribeFromPattern)",
-    premises=(SIMULATED,),
+    premises=(RECORDED,),
     exempted_by=(CallbackEnded, MemberStarted, SubscriptionChanged),
     violation=LearnedTopicsAreNewViolated,
     fold=_Learned,
@@ -239,7 +239,7 @@ RebalanceProtocolIsCommon: Final = Invariant(
     family=FAMILY,
     claim="a consumer follows the highest rebalance protocol that all its assignors support",
     source="KIP-429; ConsumerCoordinator (maxProtocol of supportedProtocols)",
-    premises=(SIMULATED, "assignors other than Kafka's may support anything"),
+    premises=(RECORDED, "assignors other than Kafka's may support anything"),
     violation=RebalanceProtocolIsCommonViolated,
     fold=_Common,
 )

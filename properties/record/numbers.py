@@ -18,7 +18,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY, REPLIES
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import DEPARTED, Recent
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 COORDINATOR: Final = "the coordinator"
 """Who numbers the requests that arrive."""
@@ -77,7 +77,7 @@ class _Numbers(SimulatedFold):
         what, who = key
         expected = self._numbers.get(key, number - 1) + 1
         before, self._last[key], self._numbers[key] = self._last.get(key), event, number
-        if not self.run.is_simulated:
+        if not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if number != expected:
@@ -94,7 +94,7 @@ NumbersHaveNoGaps: Final = Invariant(
     claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are the writes of a status "
     "store; a coordinator, whose numbers begin with 1, keeps each request that arrives or answers it at once",
     source="AbstractCoordinator.client; NetworkClient (correlation ids)",
-    premises=(SIMULATED,),
+    premises=(RECORDED,),
     exempted_by=(LookUpSent, MemberStarted, RequestParked, RequestSent, StatusAttempted, *REPLIES),
     violation=NumbersHaveNoGapsViolated,
     fold=_Numbers,

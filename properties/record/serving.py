@@ -29,7 +29,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
-from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 FAMILY: Final = "record"
 
@@ -76,7 +76,7 @@ class _Serving(SimulatedFold):
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """It has a leader and a protocol where it has members. The one before may have been read anew in its place."""
-        if not self.run.is_simulated:
+        if not self.run.is_recorded:
             return
         self._runs = {event.incarnation: event}
         self._begin(event)
@@ -95,7 +95,7 @@ class _Serving(SimulatedFold):
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Its leader and its protocol are known."""
-        if self.run.is_simulated:
+        if self.run.is_recorded:
             self._begin(event)
 
     def on_node(self, event: NodeChanged) -> None:
@@ -105,7 +105,7 @@ class _Serving(SimulatedFold):
     def on_elected(self, event: CoordinatorElected) -> None:
         """Who coordinated the group until now has ended, or was deposed."""
         runs, self._runs = self._runs, {}
-        if not self.run.is_simulated or self._is_shaken:
+        if not self.run.is_recorded or self._is_shaken:
             return
         for before in runs.values():
             self.contradiction(
@@ -142,7 +142,7 @@ class _Serving(SimulatedFold):
 
     def on_served(self, event: RequestParked | ReplyEvent) -> None:
         """Its incarnation began, and has not ended."""
-        if event.incarnation < 0 or not self.run.is_simulated:
+        if event.incarnation < 0 or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         ended = self._ended.get(event.incarnation)
@@ -163,7 +163,7 @@ class _Serving(SimulatedFold):
         """A member learns the generation that began last, its leader and its protocol."""
         self.on_served(event)
         begun = self._generation.get(event.incarnation)
-        if begun is None or event.error != ACCEPTED or not self.run.is_simulated:
+        if begun is None or event.error != ACCEPTED or not self.run.is_recorded:
             return
         answered = (event.reply_generation, event.protocol, event.leader)
         recorded = (begun.generation, begun.protocol, begun.leader)
@@ -206,7 +206,7 @@ class _Repeats(SimulatedFold):
     def on_parked(self, event: RequestParked) -> None:
         """It says this of itself; a JoinGroup has the protocols and metadata that a member sent."""
         self._parked[event.request] = event
-        if event.api != Api.JOIN_GROUP or not self.run.is_simulated:
+        if event.api != Api.JOIN_GROUP or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if (event.metadata, event.protocols) not in self._sent:
@@ -220,7 +220,7 @@ class _Repeats(SimulatedFold):
     def on_replied(self, event: ReplyEvent) -> None:
         """And that, when it is answered."""
         parked = self._parked.pop(event.request, None)
-        if parked is None or not self.run.is_simulated:
+        if parked is None or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         before, now = _says(parked, event), _says(event, parked)
@@ -248,7 +248,7 @@ AnswersFitTheRecord: Final = Invariant(
     "JoinGroup that it accepts has the generation, leader and protocol that it recorded",
     source="ClassicGroup.initNextGeneration; GroupMetadataManager.onLoaded, onUnloaded",
     premises=(
-        SIMULATED,
+        RECORDED,
         "a node that was paused, or could not read its log, may begin an incarnation while another is elected",
     ),
     exempted_by=(GenerationStarted, GroupDeleted, IncarnationEnded, IncarnationStarted, MemberRemoved, NodeChanged),
@@ -271,7 +271,7 @@ RepliesRepeatTheirRequests: Final = Invariant(
     claim="a coordinator records of a request the same when it keeps it as when it answers it: who sent it, for which "
     "generation, and the protocols that it lists, which a member recorded with the same metadata when it sent it",
     source="JoinGroupRequest.json, SyncGroupRequest.json: a request is one",
-    premises=(SIMULATED,),
+    premises=(RECORDED,),
     exempted_by=(RequestSent,),
     violation=RepliesRepeatTheirRequestsViolated,
     fold=_Repeats,
