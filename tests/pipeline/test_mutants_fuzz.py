@@ -66,7 +66,7 @@ SILENT = {
 }
 
 
-MANY: Final = 250
+MANY: Final = 300
 """So many seeds are tried for what few runs put to the test: a LeaveGroup that waits for a write, say."""
 
 

@@ -12,7 +12,10 @@ from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, ActionKind
 from rebalance_check.properties.machines.classic import ClassicGroup
 
 OF_ZOMBIES = AT_ZOMBIE | {ActionKind.DEPOSE_COORDINATOR, ActionKind.RESIGN_ZOMBIE_COORDINATOR}
-SELDOM = OF_ZOMBIES | {ActionKind.DROP_CONNECTION, ActionKind.EXPIRE_REBALANCE, ActionKind.RECEIVE_OFFSET_COMMIT}
+SELDOM = OF_ZOMBIES | {
+    ActionKind.DROP_CONNECTION, ActionKind.ELECT_COORDINATOR, ActionKind.EXPIRE_REBALANCE,
+    ActionKind.RECEIVE_OFFSET_COMMIT,
+}  # fmt: skip
 """What few runs come to: the profile ``nightly`` takes these, too."""
 
 

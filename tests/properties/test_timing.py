@@ -10,6 +10,7 @@ import pytest
 from rebalance_check.impl.runtime.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
+    CoordinatorRested,
     Event,
     GenerationStarted,
     GroupStatusChanged,
@@ -72,6 +73,13 @@ def moved(from_: str, to: str, at: int) -> Event:
     return GroupStatusChanged(incarnation=0, generation=1, from_status=from_, to_status=to, time_ms=at)
 
 
+def rested(at: int, left_ms: int) -> Event:
+    return CoordinatorRested(
+        incarnation=0, generation=1, timeouts=(("a", SESSION, REBALANCE),), timers=(("session", "a", left_ms),),
+        time_ms=at,
+    )  # fmt: skip
+
+
 def handed_out() -> Event:
     return JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", assigned_member_id="a")
 
@@ -88,6 +96,9 @@ BOUNDS = {
     "laggards_are_removed_in_time": [
         lambda late: (*joined(), removed("sync timeout", REBALANCE + late)),
         lambda late: (*joined(), moved("Stable", "PreparingRebalance", REBALANCE + late)),
+    ],
+    "sessions_run_from_the_last_sign": [
+        lambda late: (*joined(), heartbeat(4_000), rested(5_000, SESSION - 1_000 - late)),
     ],
     "pending_ids_vanish_in_time": [lambda late: (handed_out(), *joined(at=SESSION + late))],
     "nobody_is_removed_early": [
