@@ -74,14 +74,14 @@ class TaskInstance(Instance):
         self._statuses.paused(self.key)
 
     def _started(self) -> None:
-        """``start`` of the plug-in returned, or raised."""
+        """``start`` of the plug-in returned, or raised; a task that is to stop takes no records then."""
         if self._behaviour.fails_at_start:
             self._fail()
             return
         self._has_started = True
         self._change(InstanceState.RUNNING)
         self._statuses.running(self.key)
-        if self._topic_tracking and self._behaviour.topics:
+        if self._topic_tracking and self._behaviour.topics and not self.stopping:
             self._use_topics()
             self._threads.after(NEXT_RECORDS_MS, self._use_topics)
         if self.stopping:
