@@ -8,6 +8,7 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
     ConnectAssignmentReceived,
     ConnectorStarted,
+    CoordinatorLost,
     IncarnationStarted,
     LogTailLost,
     MemberJoined,
@@ -112,8 +113,8 @@ WorkRunsOnce: Final = Invariant(
     premises=(
         "what a worker cancelled may still run; it is not counted",
         "a worker that learned that it is no member, or that the coordinator's events show removed, may run what it "
-        "ran until its next assignment; without these events, so may one that was paused, and all where a log lost its "
-        "end",
+        "ran until its next assignment; without these events, so may one that was paused or lost its coordinator, and "
+        "all where a log lost its end",
         "a herder notices that its membership ended when it polls: until it joins again it restarts work that it "
         "accepted and did not give up, as a new configuration or a restart request wants (KAFKA-16056)",
         "so may a worker that these events show in a later generation than it has joined: its JoinGroup came twice, "
@@ -125,6 +126,7 @@ WorkRunsOnce: Final = Invariant(
         *SHOWS_WHAT_RUNS,
         AssignmentAccepted,
         ConnectAssignmentReceived,
+        CoordinatorLost,
         IncarnationStarted,
         LogTailLost,
         MemberJoined,

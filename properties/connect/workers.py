@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentReceived,
     ConnectorStarted,
     ConnectorStopped,
+    CoordinatorLost,
     Event,
     GenerationStarted,
     IncarnationStarted,
@@ -70,6 +71,7 @@ class Workers(Memory):
             MemberAdded: self._added,
             GenerationStarted: self._generation,
             MemberPaused: self._paused,
+            CoordinatorLost: self._paused,
             LogTailLost: self._tail_lost,
             WorkerConfigured: self._configured,
             WorkerClaimed: self._claimed,
@@ -185,8 +187,8 @@ class Workers(Memory):
         if worker is not None and worker.member_id == event.member_id:
             worker.outdate(event)
 
-    def _paused(self, event: MemberPaused) -> None:
-        """Without the coordinator's own events a history does not say how long a paused worker is a member."""
+    def _paused(self, event: MemberPaused | CoordinatorLost) -> None:
+        """Without the coordinator's own events a history does not say how long a silent worker is a member."""
         worker = self.workers.get(event.member)
         if worker is not None and not self.rounds.have_coordinator_events:
             worker.outdate(event)
