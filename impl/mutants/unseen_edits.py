@@ -239,8 +239,8 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     HarmlessEdit(
         Edit(
             f"{_CONNECT}.herder.task_instance:TaskInstance._started",
-            "if self._topic_tracking and self._behaviour.topics:",
-            "if not (self._topic_tracking and self._behaviour.topics):",
+            "if self._topic_tracking and self._behaviour.topics and not self.stopping:",
+            "if not (self._topic_tracking and self._behaviour.topics and (not self.stopping)):",
         ),
         "equivalent",
         "the simulated plug-in of a task handles no records.",
