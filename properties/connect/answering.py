@@ -21,10 +21,10 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.asking import CONFLICT, DONE
 from rebalance_check.properties.connect.worker import Worker
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.status.stores import Stores
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, Run
 

@@ -20,8 +20,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.connect.workers import Workers
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 RUNNING: Final = "RUNNING"

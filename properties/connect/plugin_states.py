@@ -25,9 +25,9 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.plugin_runs import RUNNING, STEPS, PluginFold, PluginRun
 from rebalance_check.properties.connect.worker import FAILED, is_task_of
 from rebalance_check.properties.contract.pace import SLACK_MS
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 STARTED: Final = "STARTED"
 STOPPED: Final = "STOPPED"

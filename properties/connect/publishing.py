@@ -23,9 +23,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import SIMULATED, Run
 
 WRITE_MS: Final = 45_000

@@ -20,10 +20,10 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.statuses import work_named
 from rebalance_check.properties.connect.worker import FAILED, Worker, is_task_of, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.status.stores import Store, Stores
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 KEY: Final = "restart-connector-"
 CALLBACK: Final = "onRestartRequest"

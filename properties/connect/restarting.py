@@ -27,10 +27,10 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.statuses import work_named
 from rebalance_check.properties.connect.worker import FAILED, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.status.stores import item_of
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 RESTARTING: Final = "RESTARTING"
 

@@ -22,9 +22,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.contract.pace import SLACK_MS
-from rebalance_check.properties.contract.standing import PROCESS
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 LONGEST_END_MS: Final = 120_000
 """How long a worker takes at most to end: a write or a back-off that it is in, its stops and flushes."""

@@ -22,9 +22,10 @@ from rebalance_check.model.vocabulary.events import (
     RecordsDelivered,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS
+from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
 
 

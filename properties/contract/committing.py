@@ -18,9 +18,10 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS
+from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 EAGER: Final = "eager"
 

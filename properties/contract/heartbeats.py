@@ -26,9 +26,10 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Pace, Paces
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS
+from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 JITTER: Final = 0.2
 """``CommonClientConfigs.RETRY_BACKOFF_JITTER``: a back-off is up to so much shorter or longer."""

@@ -19,9 +19,10 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.contract.callbacks import RECORDED, CallbackFold
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS, Standing, StandingFold
+from rebalance_check.properties.contract.standing import FAMILY, Standing, StandingFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 
 class PreparesBeforeJoiningViolated(Violation):

@@ -21,9 +21,10 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.contract.heartbeats import JITTER, OF_A_WAIT, DueFold
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS
+from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import SimulatedFold
 
 RETRIABLE: Final = frozenset(

@@ -17,9 +17,10 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     RequestSent,
 )
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS, Standing, StandingFold
+from rebalance_check.properties.contract.standing import FAMILY, Standing, StandingFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 
 
 class OffersItsAssignorsViolated(Violation):

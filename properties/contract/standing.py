@@ -38,9 +38,6 @@ from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 FAMILY: Final = "contract"
 
-PROCESS: Final = (MemberStarted, MemberCrashed, MemberLeft)
-"""With each of these a process begins or ends, and what claims remember of the one before is over."""
-
 
 class Standing:
     """What is known of a process.

@@ -15,15 +15,13 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.contract.standing import FAMILY, PROCESS
+from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.recent import DEPARTED, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
-
-REQUIRED: Final = "MEMBER_ID_REQUIRED"
-SINCE: Final = 4
-"""The first version of JoinGroup whose member learns its id before it is a member (KIP-394)."""
+from rebalance_check.properties.views.steps import MEMBER_ID_REQUIRED, MEMBER_ID_REQUIRED_SINCE
 
 
 class MemberIdsAreRequiredByVersionViolated(Violation):
@@ -66,8 +64,8 @@ class _Required(SimulatedFold):
         sent = self._sent.get(event.member)
         if sent is None or sent.request != event.request or sent.version < 0 or not self.run.is_simulated:
             return
-        is_old = sent.version < SINCE or self._static.get(event.member, True)
-        is_wrong = event.error == REQUIRED if is_old else event.error == "NONE" and not sent.member_id
+        is_old = sent.version < MEMBER_ID_REQUIRED_SINCE or self._static.get(event.member, True)
+        is_wrong = event.error == MEMBER_ID_REQUIRED if is_old else event.error == "NONE" and not sent.member_id
         self.compared = (self.compared or 0) + 1
         if is_wrong:
             who = "a static member, or one of such a version, needs no" if is_old else "such a member needs a"

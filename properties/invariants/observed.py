@@ -17,6 +17,7 @@ from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.step_times import StepTimes
 from rebalance_check.properties.views.steps import (
     MEMBER_ID_REQUIRED,
+    MEMBER_ID_REQUIRED_SINCE,
     Broken,
     Finding,
     Step,
@@ -25,9 +26,6 @@ from rebalance_check.properties.views.steps import (
     members_of,
     pending_after,
 )
-
-MEMBER_ID_REQUIRED_SINCE: Final = 4
-"""The first version of JoinGroup whose member learns its id before it is a member (KIP-394)."""
 
 HEARTBEAT_ERRORS: Final = frozenset(
     {

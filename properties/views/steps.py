@@ -29,6 +29,8 @@ FORMED: Final = frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
 
 UNLIMITED: Final = 2**31 - 1
 MEMBER_ID_REQUIRED: Final = "MEMBER_ID_REQUIRED"
+MEMBER_ID_REQUIRED_SINCE: Final = 4
+"""The first version of JoinGroup whose member learns its id before it is a member (KIP-394)."""
 
 
 class Reply(NamedTuple):

@@ -191,7 +191,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
                   accepted(1, "a-2"))
     ),
     "a deposed one answers": (ANSWERS, (*SERVES, ended(deposed=True), beat())),
-    "nobody coordinates": (ANSWERS, (*SERVES, ended(), beat(-1))),
+    "no coordinator leads": (ANSWERS, (*SERVES, ended(), beat(-1))),
     "it has ended before another is elected": (ANSWERS, (*SERVES, ended(), ELECTED, began(1, 1))),
     "the group was deleted": (
         ANSWERS, (*SERVES, GroupDeleted(incarnation=0, generation=1, status="Empty"), ELECTED, began(1))
@@ -267,7 +267,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "topics are gone": (LEARNED, (*WANTED, APPLIES, wants())),
     "not the highest": (COMMON, (RUN, consumer("eager", "cooperative-sticky"))),
     "not of all": (COMMON, (RUN, consumer("cooperative", "cooperative-sticky", "range"))),
-    "timeouts of nobody": (ANSWERS, (RUN, replace(began(), session_timeout_ms=1))),
+    "timeouts without members": (ANSWERS, (RUN, replace(began(), session_timeout_ms=1))),
     "less than no time": (ANSWERS, (RUN, replace(began(), session_timeout_ms=-1))),
     "a write is left out": (NUMBERS, (RUN, wrote(0), wrote(2))),
     "the first write": (NUMBERS, (RUN, wrote(1))),
