@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.edit import Edit
+from rebalance_check.impl.mutants.group_edits import GROUP_EDITS
 from rebalance_check.impl.mutants.harmless_edit import HarmlessEdit
 from rebalance_check.impl.mutants.unseen_edits import UNSEEN_EDITS
 
@@ -16,6 +17,7 @@ _CONNECT: Final = "rebalance_check.impl.connect"
 
 HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     *UNSEEN_EDITS,
+    *GROUP_EDITS,
     HarmlessEdit(
         Edit(
             f"{_CONNECT}.herder.connector_instance:ConnectorInstance._started",

@@ -17,6 +17,7 @@ from rebalance_check.impl.mutants.contract import CONTRACT_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
+from rebalance_check.impl.mutants.group_claims import GROUP_CLAIM_MUTANTS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.need import NEED_MUTANTS
 from rebalance_check.impl.mutants.passed_over import PASSED_OVER_MUTANTS
@@ -50,6 +51,7 @@ _KNOWN: Final = _by_name(
         *REST_MUTANTS,
         *PASSED_OVER_MUTANTS,
         *RECORD_MUTANTS,
+        *GROUP_CLAIM_MUTANTS,
         *WORKER_DUTY_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,

@@ -108,12 +108,13 @@ def record_start(
     topics: tuple[str, ...] = (),
     poll_ms: int = 0,
     auto_commit_interval_ms: int = 0,
+    by_pattern: bool = False,
 ) -> None:
     """Record that the process ``member`` runs from now on, with what it is configured to and the topics it wants.
 
     ``offered`` are the names of its assignors, or of its protocols, most preferred first; ``poll_ms`` is how long one
     poll waits in which the member is woken when it has something to do, ``auto_commit_interval_ms`` how often it
-    commits by itself (0: never).
+    commits by itself (0: never), ``by_pattern`` whether ``topics`` are those that match a pattern.
     """
     recorder.emit(
         MemberStarted(
@@ -130,5 +131,6 @@ def record_start(
             leaves_silently=not config.leave_on_close,
             poll_ms=poll_ms,
             auto_commit_interval_ms=auto_commit_interval_ms,
+            by_pattern=by_pattern,
         )
     )

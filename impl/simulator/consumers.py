@@ -28,7 +28,16 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import WokenUp, pending_of, record_start, standing_of
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.impl.simulator.network import unnoticed
-from rebalance_check.model.vocabulary.events import MemberRested, MetadataReceived, RebalanceEnforced, RecordsDelivered
+from rebalance_check.model.vocabulary.events import (
+    ON_PARTITIONS_ASSIGNED,
+    ON_PARTITIONS_LOST,
+    ON_PARTITIONS_REVOKED,
+    ListenerCalled,
+    MemberRested,
+    MetadataReceived,
+    RebalanceEnforced,
+    RecordsDelivered,
+)
 from rebalance_check.model.vocabulary.ids import partition
 
 OTHER_TOPIC: Final = "u"
@@ -60,18 +69,31 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
 
 
 class CommittingListener(RebalanceListener):
-    """Callbacks that may commit while partitions are still owned, or when others came."""
+    """Callbacks of ``member`` that record that they are called, and may commit while partitions are still owned, or
+    when others came."""
 
-    def __init__(self, commit: Callable[[], None]) -> None:
+    def __init__(self, recorder: Recorder, member: str, commit: Callable[[], None]) -> None:
+        self._recorder = recorder
+        self._member = member
         self._commit = commit
 
-    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
         """All that is owned may be committed."""
+        self._record(ON_PARTITIONS_ASSIGNED, partitions)
         self._commit()
 
-    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
         """The last chance; the answer comes while the member joins again."""
+        self._record(ON_PARTITIONS_REVOKED, partitions)
         self._commit()
+
+    def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
+        """It is too late to commit."""
+        self._record(ON_PARTITIONS_LOST, partitions)
+
+    def _record(self, callback: str, partitions: Sequence[TopicPartition]) -> None:
+        names = tuple(each.name for each in partitions)
+        self._recorder.emit(ListenerCalled(member=self._member, callback=callback, partitions=names))
 
 
 class ConsumerApplication(ConsumerCoordinator):
@@ -98,8 +120,8 @@ class ConsumerApplication(ConsumerCoordinator):
             topics=PATTERN if by_pattern else (TOPIC,),
             assignors=[ASSIGNORS[assignor]() for assignor in settings.assignors],
             partitions_per_topic=cluster,
-            refresh_metadata=lambda: cluster,
-            listener=CommittingListener(self._commit_in_callback),
+            refresh_metadata=lambda: self._refreshed(cluster),
+            listener=CommittingListener(recorder, name, self._commit_in_callback),
             auto_commit_ms=settings.auto_commit_ms,
             random=jitter,
         )
@@ -115,6 +137,7 @@ class ConsumerApplication(ConsumerCoordinator):
         record_start(
             recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription,
             poll_ms=settings.long_poll_ms, auto_commit_interval_ms=settings.auto_commit_ms or 0,
+            by_pattern=by_pattern,
         )  # fmt: skip
 
     by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {
@@ -192,8 +215,11 @@ class ConsumerApplication(ConsumerCoordinator):
 
     def receive_metadata(self, cluster: Mapping[str, int]) -> None:
         """The client is answered Metadata."""
+        self.update_metadata(self._refreshed(cluster))
+
+    def _refreshed(self, cluster: Mapping[str, int]) -> Mapping[str, int]:
         self.recorder.emit(MetadataReceived(member=self.member, partitions=partitions_of(cluster)))
-        self.update_metadata(cluster)
+        return cluster
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
         """Unsubscribe and subscribe again, want another topic as well, or want the first one alone.

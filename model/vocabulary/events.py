@@ -114,8 +114,12 @@ from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as
 from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
+from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_ASSIGNED as ON_PARTITIONS_ASSIGNED
+from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_LOST as ON_PARTITIONS_LOST
+from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_REVOKED as ON_PARTITIONS_REVOKED
 from rebalance_check.model.vocabulary.surrounding_events import ApplicationBusy as ApplicationBusy
 from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken as ConnectionBroken
+from rebalance_check.model.vocabulary.surrounding_events import ListenerCalled as ListenerCalled
 from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
 from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
 from rebalance_check.model.vocabulary.surrounding_events import RecordsDelivered as RecordsDelivered
@@ -337,6 +341,7 @@ class MemberStarted(MemberEvent):
     ``leaves_silently``: it sends no LeaveGroup when it closes (``internal.leave.group.on.close`` is false).
     ``poll_ms``: so long one poll of its application waits, in which it goes on only when an answer arrives or it asked
     to (0: unknown, or polled otherwise). ``auto_commit_interval_ms``: so often a consumer commits by itself (0: never).
+    ``by_pattern``: it subscribes to the topics that match a pattern, not to topics by name.
     """
 
     protocol: str = ""
@@ -353,6 +358,7 @@ class MemberStarted(MemberEvent):
     leaves_silently: bool = False
     poll_ms: int = 0
     auto_commit_interval_ms: int = 0
+    by_pattern: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -472,7 +478,7 @@ AnyEvent: TypeAlias = (
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered | LookUpSent | LookUpAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
-    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RecordsDelivered
+    | CoordinatorLost | MetadataReceived | ConnectionBroken | ApplicationBusy | RecordsDelivered | ListenerCalled
     | RebalanceEnforced
     | CallbackStarted | CallbackEnded | MemberClosing
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rebalance_check.model.vocabulary.event_base import MemberEvent
+
+ON_PARTITIONS_ASSIGNED: Final = "onPartitionsAssigned"
+ON_PARTITIONS_REVOKED: Final = "onPartitionsRevoked"
+ON_PARTITIONS_LOST: Final = "onPartitionsLost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,17 @@ class ApplicationBusy(MemberEvent):
 class RecordsDelivered(MemberEvent):
     """A poll gave the application records of ``partitions``; each such poll is an event of its own."""
 
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerCalled(MemberEvent):
+    """The consumer calls its application's ``ConsumerRebalanceListener`` about ``partitions``.
+
+    ``callback`` is onPartitionsAssigned, onPartitionsRevoked or onPartitionsLost.
+    """
+
+    callback: str
     partitions: tuple[str, ...]
 
 

@@ -7,14 +7,17 @@ from typing import Final
 from rebalance_check.properties.contract import (
     applying,
     auto_commits,
+    awaiting_commits,
     callbacks,
     closed,
     closing,
     committing,
+    giving_up,
     heartbeats,
     leaving,
     polling,
     preparing,
+    refreshing,
     repeating,
     seeking,
     sending,
@@ -39,5 +42,8 @@ ContractClaims: Final[tuple[Invariant, ...]] = (
     *repeating.CLAIMS,
     *versions.CLAIMS,
     *auto_commits.CLAIMS,
+    *refreshing.CLAIMS,
+    *awaiting_commits.CLAIMS,
+    *giving_up.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -57,11 +57,15 @@ class MovedCoordinatorIsGivenUpViolated(Violation):
 class _LookUps(DueFold):
     """Per member: how many look-ups failed in a row. Too early, not too late: what is due is the earliest time."""
 
-    needs = ((RunStarted,), (LookUpAnswered,))
-    bookkeeping = OF_A_WAIT | {CoordinatorFound, LookUpAnswered, RunEnded}
+    needs = ((RunStarted,), (CoordinatorLost, LookUpAnswered))
+    bookkeeping = OF_A_WAIT | {CoordinatorFound, CoordinatorLost, LookUpAnswered, RunEnded}
 
     def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {LookUpAnswered: self.on_answered, LookUpSent: self.on_sent}
+        handlers: dict[type[Event], Handler] = {
+            CoordinatorLost: self.on_lost,
+            LookUpAnswered: self.on_answered,
+            LookUpSent: self.on_sent,
+        }
         super().__init__(invariant, handlers)
         self._failures: dict[str, int] = {}
 
@@ -69,6 +73,12 @@ class _LookUps(DueFold):
         """Another process begins anew."""
         super().on_process(event)
         self._failures.pop(event.member, None)
+
+    def on_lost(self, event: CoordinatorLost) -> None:
+        """One pause follows, in members of the simulator; Kafka's pause where the connection broke, and not always."""
+        pace = self.paces.of.get(event.member)
+        if pace is not None and self.paces.run.is_recorded:
+            self.wait(event, pace.started.retry_backoff_ms)
 
     def on_answered(self, event: LookUpAnswered) -> None:
         """A look-up that failed is followed by a pause, which is twice as long each time."""
@@ -85,10 +95,11 @@ class _LookUps(DueFold):
         """The next one."""
         since, due_ms = self.due.pop(event.member, (None, 0))
         if since is not None and event.time_ms < due_ms:
+            what = "the loss of its coordinator" if isinstance(since, CoordinatorLost) else "a look-up that failed"
             self.contradiction(
-                f"{event.member} looks for a node {event.time_ms - since.time_ms} ms after a look-up that failed",
-                (f"a look-up of {event.member} failed at {STEP}, and its back-off takes {due_ms - since.time_ms} ms "
-                 "at least;", since),
+                f"{event.member} looks for a node {event.time_ms - since.time_ms} ms after {what}",
+                (f"{event.member} learns at {STEP} of {what}, and its back-off takes {due_ms - since.time_ms} ms at "
+                 "least;", since),
                 (f"it sent the next FindCoordinator at {STEP}: contradiction.", event),
             )  # fmt: skip
 
@@ -140,13 +151,15 @@ LookUpsKeepTheBackoff: Final = Invariant(
     name="look_ups_keep_the_backoff",
     family=FAMILY,
     claim="after a look-up that failed a member sends the next FindCoordinator no sooner than one back-off later, "
-    "which doubles with each failure in a row from retry.backoff.ms up to retry.backoff.max.ms",
+    "which doubles with each failure in a row from retry.backoff.ms up to retry.backoff.max.ms, and after it lost its "
+    "coordinator no sooner than retry.backoff.ms later",
     source="AbstractCoordinator.ensureCoordinatorReady; KIP-580 (ExponentialBackoff)",
     premises=(
         "the run is simulated: time is virtual",
         "settings of members are recorded (MemberStarted)",
+        "only members of the simulator pause after each loss; Kafka's do where the connection to the node broke",
     ),
-    exempted_by=(LookUpAnswered, MemberCrashed, MemberLeft, MemberStarted),
+    exempted_by=(CoordinatorLost, LookUpAnswered, MemberCrashed, MemberLeft, MemberStarted),
     violation=LookUpsKeepTheBackoffViolated,
     fold=_LookUps,
 )

@@ -5,6 +5,8 @@ Both are judged only where the run says that its timers are punctual (`RunStarte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
@@ -16,12 +18,13 @@ from rebalance_check.model.vocabulary.events import (
     LeaveGroupReplied,
     MemberAdded,
     MemberRemoved,
+    MemberStarted,
     RequestParked,
     RunStarted,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import LEFT, SESSION_EXPIRED
+from rebalance_check.properties.views.coordinator import LEFT, SESSION_EXPIRED, Incarnation
 from rebalance_check.properties.views.join_phase import JoinPhase, JoinPhaseFold
 
 
@@ -38,15 +41,15 @@ class _Phases(JoinPhaseFold):
 
     needs = ((RunStarted,), (RequestParked,), (GroupStatusChanged,))
 
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {GenerationStarted: self.on_generation}
+    def __init__(self, invariant: Invariant, others: Mapping[type[Event], Handler] = MappingProxyType({})) -> None:
+        handlers: dict[type[Event], Handler] = {GenerationStarted: self.on_generation, **others}
         super().__init__(invariant, handlers)
         self.compared = 0
 
     def on_generation(self, event: GenerationStarted) -> None:
         """The join phase is over."""
         phase, group = self.phases.ended, self.incarnations.current
-        if phase is not None and self.run.is_simulated and group is not None and group.is_known and not group.pending:
+        if phase is not None and self.run.is_simulated and group is not None and group.is_known:
             self.look(event, phase)
 
     def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
@@ -54,20 +57,46 @@ class _Phases(JoinPhaseFold):
 
 
 class _LastJoin(_Phases):
+    """Keeps the longest session timeout of all members, too: an id that is not used is forgotten after its own."""
+
+    bookkeeping = frozenset({MemberStarted})
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MemberStarted: self.on_started})
+        self._session_ms = 0
+
+    def on_started(self, event: MemberStarted) -> None:
+        """It has this session."""
+        self._session_ms = max(self._session_ms, event.session_timeout_ms)
+
     def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """Where nothing happened since the last member joined, or one that was waited for was gone, it ended then."""
         group, last = self.incarnations.current, phase.last
-        if phase.is_initial or group is None or not _ends(last):
+        given = None if group is None else self._given_last(group)
+        if phase.is_initial or group is None or not (_ends(last) if given is None else self._session_ms):
             return
         self.compared = (self.compared or 0) + 1
-        if event.time_ms > last.time_ms and group.members.keys() <= group.joiners:
+        over_ms = last.time_ms if given is None else max(last.time_ms, given.time_ms + self._session_ms)
+        if event.time_ms > over_ms and group.members.keys() <= group.joiners:
             self.contradiction(
-                f"generation {event.generation} begins {event.time_ms - last.time_ms} ms after all had joined",
+                f"generation {event.generation} begins {event.time_ms - over_ms} ms after all had joined",
                 (f"the join phase began at {STEP};", phase.begun),
+                *self._unused(given),
                 (f"at {STEP} the coordinator waited for no further member;", last),
-                (f"yet generation {event.generation} began {event.time_ms - last.time_ms} ms later, at {STEP}: "
+                (f"yet generation {event.generation} began {event.time_ms - over_ms} ms later, at {STEP}: "
                  "contradiction.", event),
             )  # fmt: skip
+
+    def _unused(self, given: JoinGroupReplied | None) -> list[tuple[str, Event | None]]:
+        if given is None:
+            return []
+        lasts = f"no session lasts for more than {self._session_ms} ms"
+        return [(f"{given.assigned_member_id} was handed out at {STEP}, and not used; {lasts};", given)]
+
+    @staticmethod
+    def _given_last(group: Incarnation) -> JoinGroupReplied | None:
+        """The last of the ids that were handed out and not used."""
+        return max(group.pending.values(), key=lambda given: given.time_ms, default=None)
 
 
 def _ends(last: CoordinatorEvent) -> bool:
@@ -80,8 +109,16 @@ def _ends(last: CoordinatorEvent) -> bool:
 class _InitialDelay(_Phases):
     def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """The phase ends at the end of a delay in which no member came, or when it has lasted as long as it may."""
-        delay_ms, timeouts_ms = phase.initial_delay_ms, phase.timeouts_ms
-        if not phase.is_initial or not delay_ms or not timeouts_ms or not all(timeouts_ms) or phase.added is None:
+        group, delay_ms, timeouts_ms = self.incarnations.current, phase.initial_delay_ms, phase.timeouts_ms
+        if (
+            group is None
+            or group.pending
+            or not phase.is_initial
+            or not delay_ms
+            or not timeouts_ms
+            or not all(timeouts_ms)
+            or phase.added is None
+        ):
             return
         self.compared = (self.compared or 0) + 1
         began, took_ms = phase.begun.time_ms, event.time_ms - phase.begun.time_ms
@@ -100,16 +137,18 @@ class _InitialDelay(_Phases):
 _PREMISES: Final = (
     "the run is simulated: time is virtual",
     "the history holds the coordinator's events, with the requests it keeps",
-    "no member id was handed out and not used: the join phase waits for these, too",
 )
 
 LastJoinEndsTheJoinPhase: Final = Invariant(
     name="last_join_ends_the_join_phase",
     family="joining",
     claim="a group that had members begins its next generation at once when the last of them has joined, and when the "
-    "last that had not is gone",
+    "last that had not is gone, or the last member id that was handed out and not used",
     source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase, prepareRebalance",
-    premises=_PREMISES,
+    premises=(
+        *_PREMISES,
+        "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed",
+    ),
     exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved),
     violation=LastJoinEndsTheJoinPhaseViolated,
     fold=_LastJoin,
@@ -131,7 +170,11 @@ NewMembersProlongTheInitialDelay: Final = Invariant(
     claim="the first join phase of a group goes on for group.initial.rebalance.delay.ms once more after a delay in "
     "which a new member came, but no longer than the rebalance timeout of the members that it began with",
     source="KIP-134; GroupMetadataManager.tryCompleteInitialRebalanceElseSchedule",
-    premises=(*_PREMISES, "a member that came when a delay began or ended is left out"),
+    premises=(
+        *_PREMISES,
+        "no member id was handed out and not used: the join phase waits for these, too",
+        "a member that came when a delay began or ended is left out",
+    ),
     exempted_by=(JoinGroupReplied, MemberRemoved),
     violation=NewMembersProlongTheInitialDelayViolated,
     fold=_InitialDelay,

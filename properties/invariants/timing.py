@@ -127,14 +127,15 @@ class _Silent(_TimeFold):
         group, before = self.incarnations.current, self.sessions.before
         if not self.sessions.punctual or group is None or before is None or isinstance(before, RequestParked):
             return
-        joined = self.sessions.joins.get((event.incarnation, event.member_id))
-        if joined is None or (event.member_id not in group.members and not isinstance(event, MemberRemoved)):
+        if event.member_id not in group.members and not isinstance(event, MemberRemoved):
             return
-        if joined.session_timeout_ms > 0 and self.compare(before, event, joined.session_timeout_ms) > 0:
+        session_ms = self.sessions.session_ms(group, event.member_id)
+        if session_ms > 0 and self.compare(before, event, session_ms) > 0:
+            joined = self.sessions.joins.get((event.incarnation, event.member_id), group.begun)
             self.contradiction(
                 f"{event.member_id} is a member after {event.time_ms - before.time_ms} ms of silence, its session is "
-                f"{joined.session_timeout_ms} ms",
-                (f"{event.member_id} asked for a session of {joined.session_timeout_ms} ms at {STEP}.", joined),
+                f"{session_ms} ms",
+                (f"{event.member_id} has a session of {session_ms} ms, as {STEP} says.", joined),
                 (f"its last activity was at {STEP}.", before),
                 (f"it was a member until {STEP}: contradiction.", event),
             )
@@ -238,12 +239,13 @@ NobodyIsRemovedEarly: Final = Invariant(
     name="nobody_is_removed_early",
     family="timing",
     claim="no member is removed before its session, or the time to join or to sync, has passed",
-    source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, prepareRebalance, schedulePendingSync",
+    source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, prepareRebalance, schedulePendingSync; "
+    "ClassicGroup.validateOffsetCommit",
     premises=(
         _PUNCTUAL,
         _RECORDED,
-        "a session certainly begins anew when a kept JoinGroup is answered, and when a heartbeat arrives that is "
-        "accepted or answered REBALANCE_IN_PROGRESS",
+        "a session certainly begins anew when a kept JoinGroup is answered, when a commit arrives that is accepted, "
+        "and when a heartbeat arrives that is accepted or answered REBALANCE_IN_PROGRESS",
         "an initial join phase (from Empty) has its own delay and is left out",
     ),
     exempted_by=(NodeChanged,),

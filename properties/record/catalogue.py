@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.record import assigned, looks, memberships, naming, numbers, serving
+from rebalance_check.properties.record import (
+    assigned,
+    commit_answers,
+    emptied,
+    listeners,
+    looks,
+    memberships,
+    naming,
+    numbers,
+    serving,
+)
 
 RecordClaims: Final[tuple[Invariant, ...]] = (
     *serving.CLAIMS,
@@ -14,5 +24,8 @@ RecordClaims: Final[tuple[Invariant, ...]] = (
     *naming.CLAIMS,
     *assigned.CLAIMS,
     *looks.CLAIMS,
+    *emptied.CLAIMS,
+    *commit_answers.CLAIMS,
+    *listeners.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     JoinGroupReplied,
     LeaveGroupReplied,
     MemberRemoved,
+    MemberStarted,
     NodeChanged,
     OffsetCommitReplied,
     ReplyEvent,
@@ -78,7 +79,7 @@ class _Serving(SimulatedFold):
         """It has a leader and a protocol where it has members. The one before may have been read anew in its place."""
         if not self.run.is_recorded:
             return
-        self._runs = {event.incarnation: event}
+        self._runs = {} if self._is_shaken else {event.incarnation: event}
         self._begin(event)
 
     def on_ended(self, event: IncarnationEnded) -> None:
@@ -105,7 +106,7 @@ class _Serving(SimulatedFold):
     def on_elected(self, event: CoordinatorElected) -> None:
         """Who coordinated the group until now has ended, or was deposed."""
         runs, self._runs = self._runs, {}
-        if not self.run.is_recorded or self._is_shaken:
+        if not self.run.is_recorded:
             return
         for before in runs.values():
             self.contradiction(
@@ -169,6 +170,12 @@ class _Serving(SimulatedFold):
         recorded = (begun.generation, begun.protocol, begun.leader)
         if begun.leader in self._replaced:
             answered, recorded = (*answered[:2], ""), (*recorded[:2], "")
+        if not event.assigned_member_id:
+            self.contradiction(
+                "a JoinGroup is accepted, and its member learns no member id",
+                (f"a JoinGroup of {event.member_id or 'a new member'} is accepted at {STEP}, and the answer names no "
+                 "member id: contradiction.", event),
+            )  # fmt: skip
         if answered != recorded:
             self.contradiction(
                 f"{event.assigned_member_id} is answered {_spelt(*answered)}, and {_spelt(*recorded)} is recorded",
@@ -184,19 +191,25 @@ def _spelt(generation: int, protocol: str, leader: str) -> str:
 class _Repeats(SimulatedFold):
     """The requests that a coordinator keeps, and what members sent for the protocols that they list."""
 
-    bookkeeping = frozenset({RequestSent})
+    bookkeeping = frozenset({MemberStarted, RequestSent})
     needs = ((RequestParked,),)
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_started,
             RequestSent: self.on_sent,
             RequestParked: self.on_parked,
             **dict.fromkeys(REPLIES, self.on_replied),
         }
         super().__init__(invariant, handlers)
         self.compared = 0
+        self._timeouts_ms: set[tuple[int, int]] = set()
         self._sent: Recent[tuple[str, tuple[str, ...]], RequestSent] = Recent(WAITING)
         self._parked: Recent[int, RequestParked] = Recent(WAITING)
+
+    def on_started(self, event: MemberStarted) -> None:
+        """It asks for these timeouts."""
+        self._timeouts_ms.add((event.rebalance_timeout_ms, event.session_timeout_ms))
 
     def on_sent(self, event: RequestSent) -> None:
         """A member lists these protocols, each with metadata."""
@@ -215,6 +228,13 @@ class _Repeats(SimulatedFold):
                 (f"a JoinGroup that lists {', '.join(event.protocols) or 'no protocol'} is kept for {event.member_id} "
                  f"at {STEP}, and no member recorded that it sent one with these protocols and their metadata: "
                  "contradiction.", event),
+            )  # fmt: skip
+        if self._timeouts_ms and (event.rebalance_timeout_ms, event.session_timeout_ms) not in self._timeouts_ms:
+            timeouts = f"{event.rebalance_timeout_ms} and {event.session_timeout_ms} ms"
+            self.contradiction(
+                f"a JoinGroup of {event.member_id} asks for {timeouts}, and no member is configured so",
+                (f"a JoinGroup of {event.member_id} with the timeouts {timeouts} is kept at {STEP}, and no member "
+                 "started with these: contradiction.", event),
             )  # fmt: skip
 
     def on_replied(self, event: ReplyEvent) -> None:
@@ -269,7 +289,8 @@ RepliesRepeatTheirRequests: Final = Invariant(
     name="replies_repeat_their_requests",
     family=FAMILY,
     claim="a coordinator records of a request the same when it keeps it as when it answers it: who sent it, for which "
-    "generation, and the protocols that it lists, which a member recorded with the same metadata when it sent it",
+    "generation, and the protocols that it lists, which a member recorded with the same metadata when it sent it, and "
+    "the timeouts of a member",
     source="JoinGroupRequest.json, SyncGroupRequest.json: a request is one",
     premises=(RECORDED,),
     exempted_by=(RequestSent,),

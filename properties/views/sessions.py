@@ -10,6 +10,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     HeartbeatReplied,
+    IncarnationStarted,
     JoinGroupReplied,
     MemberAdded,
     MemberRemoved,
@@ -53,6 +54,7 @@ class Sessions(Memory):
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
             NodeChanged: self.on_node,
+            IncarnationStarted: self.on_incarnation,
             RequestParked: self.on_parked,
             GenerationStarted: self.on_generation,
             MemberAdded: self.on_added,
@@ -60,7 +62,7 @@ class Sessions(Memory):
             JoinGroupReplied: self.on_join_replied,
             HeartbeatReplied: self.on_heartbeat,
             SyncGroupReplied: self.on_replied,
-            OffsetCommitReplied: self.on_replied,
+            OffsetCommitReplied: self.on_commit,
         }
         super().__init__(handlers)
 
@@ -82,6 +84,19 @@ class Sessions(Memory):
         """A node that is paused is not punctual: what it does when it runs again is late."""
         if event.change == "paused":
             self.punctual = False
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """All members that were read from the log begin a session."""
+        for member_id in event.members:
+            self.seen[event.incarnation, member_id] = event
+
+    def session_ms(self, group: Incarnation, member_id: str) -> int:
+        """The session timeout that a member asked for, of a group that was read the longest of all (0: unknown)."""
+        joined = self.joins.get((group.incarnation, member_id))
+        if joined is not None:
+            return joined.session_timeout_ms
+        is_read = group.begun is not None and member_id in group.begun.members
+        return group.begun.session_timeout_ms if is_read and group.begun is not None else 0
 
     def on_parked(self, event: RequestParked) -> None:
         """A JoinGroup has its timeouts; version 0 has one for both."""
@@ -147,8 +162,18 @@ class Sessions(Memory):
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
         """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
         self._active(event.member_id, event)
+        if event.error in PROLONGS:
+            self._prolong(event)
+
+    def on_commit(self, event: OffsetCommitReplied) -> None:
+        """So it does when a commit of a member arrives that is accepted, also in a join phase."""
+        self._active(event.member_id, event)
+        if event.error == ACCEPTED:
+            self._prolong(event)
+
+    def _prolong(self, event: ReplyEvent) -> None:
         group = self.incarnations.current
-        if event.error in PROLONGS and group is not None:
+        if group is not None:
             arrival = group.arrival
             self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
 

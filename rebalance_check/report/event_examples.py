@@ -161,6 +161,10 @@ MEMBERS: Final = Section(
         e.ConnectionBroken(group=_G, source="m0", seq=14, time_ms=21_500, member="m0"),
         e.ApplicationBusy(group=_G, source="m0", seq=15, time_ms=22_000, member="m0", polled_ms=21_800, busy_ms=30_000),
         e.RecordsDelivered(group=_G, source="m0", seq=16, time_ms=52_000, member="m0", partitions=("orders-0",)),
+        e.ListenerCalled(
+            group=_G, source="m0", seq=16, time_ms=52_500, member="m0", callback="onPartitionsRevoked",
+            partitions=("orders-0",),
+        ),
         e.RebalanceEnforced(group=_G, source="m0", seq=16, time_ms=53_000, member="m0"),
         e.CallbackStarted(
             group=_G, source="m0", seq=17, time_ms=53_001, member="m0", callback="onJoinPrepare", generation=1,

@@ -20,6 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
     NodeChanged,
+    OffsetCommitReplied,
     RequestParked,
     RunStarted,
 )
@@ -65,8 +66,20 @@ def heartbeat(at: int) -> Event:
     )
 
 
-def removed(reason: str, at: int) -> Event:
-    return MemberRemoved(incarnation=0, generation=1, member_id="a", reason=reason, time_ms=at)
+def commit(at: int) -> Event:
+    return OffsetCommitReplied(
+        incarnation=0, generation=1, request=9, error="NONE", member_id="a", request_generation=1, time_ms=at
+    )
+
+
+def loaded(at: int) -> Event:
+    return IncarnationStarted(
+        incarnation=1, generation=1, status="Stable", members=("a",), session_timeout_ms=SESSION, time_ms=at
+    )
+
+
+def removed(reason: str, at: int, incarnation: int = 0) -> Event:
+    return MemberRemoved(incarnation=incarnation, generation=1, member_id="a", reason=reason, time_ms=at)
 
 
 def moved(from_: str, to: str, at: int) -> Event:
@@ -88,6 +101,7 @@ BOUNDS = {
     "silent_members_are_removed_in_time": [
         lambda late: (*joined(), heartbeat(4_000), removed("session expired", 14_000 + late)),
         lambda late: (*joined(), heartbeat(SESSION + late)),
+        lambda late: (loaded(4_000), removed("rebalance timeout", 14_000 + late, 1)),
     ],
     "join_phase_ends_in_time": [
         lambda late: (*joined(), moved("Stable", "PreparingRebalance", 5),
@@ -103,6 +117,8 @@ BOUNDS = {
     "pending_ids_vanish_in_time": [lambda late: (handed_out(), *joined(at=SESSION + late))],
     "nobody_is_removed_early": [
         lambda late: (*joined(), heartbeat(4_000), removed("session expired", 14_000 - late)),
+        lambda late: (*joined(), moved("Stable", "PreparingRebalance", 5), commit(4_000),
+                      removed("session expired", 14_000 - late)),
         lambda late: (*joined(), removed("sync timeout", REBALANCE - late)),
         lambda late: (*joined(), moved("Stable", "PreparingRebalance", 5),
                       removed("rebalance timeout", 5 + REBALANCE - late)),

@@ -63,6 +63,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "after one that succeeded": (
         LOOK_UP, (*BEGAN, failed(), look_up(80), failed(81, "NONE"), look_up(82), failed(83), look_up(163))
     ),
+    "after the loss of its coordinator": (LOOK_UP, (*BEGAN, LOST, look_up(100))),
     "another process": (LOOK_UP, (*BEGAN, failed(), CRASHED, STARTED, look_up(1))),
     "a refusal is for the application": (
         LOOK_UP, (*BEGAN, failed(), look_up(80), failed(81, "GROUP_AUTHORIZATION_FAILED"), look_up(82))
@@ -89,6 +90,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the second one is as short as the first": (
         LOOK_UP, (*BEGAN, failed(), look_up(80), failed(81, None), look_up(240))
     ),
+    "at once after the loss of its coordinator": (LOOK_UP, (*BEGAN, LOST, look_up(99))),
     "a first one after a success": (
         LOOK_UP, (*BEGAN, failed(), failed(1), failed(2, "NONE"), failed(3), look_up(82))
     ),

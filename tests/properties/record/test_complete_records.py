@@ -171,6 +171,7 @@ def consumer(protocol: str, *assignors: str) -> MemberStarted:
 
 RUN: Final = RunStarted(subject="simulator", punctual=True)
 STARTED, CRASHED = MemberStarted(member="m0"), MemberCrashed(member="m0")
+PAUSED: Final = NodeChanged(node=0, change="paused")
 ELECTED: Final = CoordinatorElected(node=1, incarnation=1)
 KEPT: Final = CoordinatorRested(incarnation=0, generation=1)
 APPLIES: Final = CallbackStarted(member="m0", generation=1, callback=ON_JOIN_COMPLETE)
@@ -196,7 +197,8 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the group was deleted": (
         ANSWERS, (*SERVES, GroupDeleted(incarnation=0, generation=1, status="Empty"), ELECTED, began(1))
     ),
-    "a paused node begins late": (ANSWERS, (*SERVES, NodeChanged(node=0, change="paused"), ELECTED)),
+    "a paused node begins late": (ANSWERS, (RUN, PAUSED, began(), generation(), ELECTED)),
+    "a paused one is deposed": (ANSWERS, (*SERVES, PAUSED, ended(deposed=True), ELECTED)),
     "kept and answered": (REPLIES, (RUN, joins("range"), parked(), accepted())),
     "kept under a new id": (REPLIES, (RUN, joins("range"), parked(member_id="b"), accepted())),
     "a sync that was kept": (REPLIES, (RUN, parked("SyncGroup", protocols=()), synced())),
@@ -246,6 +248,8 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it answers after its end": (ANSWERS, (*SERVES, ended(), beat())),
     "a deposed one answers after its end": (ANSWERS, (*SERVES, ended(deposed=True), ended(), beat())),
     "no end of the incarnation": (ANSWERS, (*SERVES, ELECTED)),
+    "a paused one is not deposed": (ANSWERS, (*SERVES, PAUSED, ELECTED)),
+    "a member learns no id": (ANSWERS, (*SERVES, replace(accepted(), assigned_member_id=""))),
     "protocols are missing": (
         REPLIES, (RUN, joins("range", "sticky"), parked(protocols=("range", "sticky")), accepted())
     ),
