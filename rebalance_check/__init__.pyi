@@ -191,6 +191,7 @@ from rebalance_check.properties.invariants.identity import (
     MemberIdIsKept,
     MembershipEndsForAReason,
 )
+from rebalance_check.properties.invariants.initial_delay import InitialDelayEndsInTime
 from rebalance_check.properties.invariants.join_phases import LastJoinEndsTheJoinPhase, NewMembersProlongTheInitialDelay
 from rebalance_check.properties.invariants.joining import (
     GenerationHasOnlyJoined,
@@ -379,6 +380,7 @@ __all__ = [
     "HistoryWriter",
     "IncarnationEnded",
     "IncarnationStarted",
+    "InitialDelayEndsInTime",
     "InstanceIsExclusive",
     "InternalRequestChecked",
     "Invariant",

@@ -217,6 +217,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          replace(parked("a", 1), rebalance_timeout_ms=9), moved("PreparingRebalance", "Empty"),
          replace(added("b"), time_ms=1), replace(started("a"), time_ms=6)],
     ],
+    "initial_delay_ends_in_time": [
+        [RunStarted(subject="s", punctual=True), replace(began(), initial_rebalance_delay_ms=3), added("a"),
+         parked("a", 1), moved("PreparingRebalance", "Empty"), replace(started("a"), time_ms=3)],
+    ],
     "only_returning_leaders_skip": [
         [moved("Stable", "CompletingRebalance"), replace(joined("a", 1), skip_assignment=True)],
     ],
