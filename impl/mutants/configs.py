@@ -109,4 +109,30 @@ CONFIG_MUTANTS: Final = [
         "store-starts-with-every-call", "a store starts anew with every call that ends", "config_store_starts_once"
     ),
     _mutant("reader-begins-again", "a reader that reached the end begins anew", "config_reads_in_order"),
+    _mutant(
+        "readers-return-an-open-record",
+        "a reader of committed records returns the first record of an open transaction, too",
+        "config_readers_return_the_topic",
+    ),
+    _mutant(
+        "no-reader-sees-what-was-aborted",
+        "a reader of all records passes over those that were aborted",
+        "config_readers_skip_nothing",
+    ),
+    _mutant("markers-take-no-offset", "a marker has the offset of the next record", "config_offsets_have_no_gaps"),
+    _mutant(
+        "transactions-of-the-next-epoch",
+        "a leader's producer writes with a higher epoch than it was given",
+        "config_epochs_are_given",
+    ),
+    _mutant(
+        "new-producer-leaves-transactions-open",
+        "a leader's new producer does not abort what the one before it left open",
+        "config_transactions_end",
+    ),
+    _mutant(
+        "compaction-passes-open-transactions",
+        "compaction removes what lies behind an open transaction",
+        "compaction_keeps_what_is_needed",
+    ),
 ]

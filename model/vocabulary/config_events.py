@@ -28,6 +28,19 @@ class ConfigAppended(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigTransactionEnded(Event):
+    """A transaction of the config topic ended with a marker, which takes the ``offset`` and is no record.
+
+    ``outcome``: committed or aborted. It holds what was appended with this ``epoch`` since the marker before.
+    """
+
+    transactional_id: str
+    epoch: int
+    offset: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigCompacted(Event):
     """Compaction removed the records at these offsets from the config topic."""
 
@@ -53,7 +66,12 @@ class ConfigStoreStarted(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigReadStarted(MemberEvent):
-    """The store began to read to what is the end of the config topic now."""
+    """The store began to read to what is the end of the config topic now.
+
+    ``isolation`` is ``isolation.level`` of its reader: read_committed, read_uncommitted, or "" where it is not known.
+    """
+
+    isolation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +141,7 @@ class ProducerFenced(Event):
 
 
 ConfigEvent: TypeAlias = (
-    ConfigAppended | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadStarted | ConfigReadEnded
-    | ConfigSnapshotTaken
-    | ConfigCallbackCalled | ProducerInitialised | ProducerFenced
+    ConfigAppended | ConfigTransactionEnded | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadStarted
+    | ConfigReadEnded | ConfigSnapshotTaken | ConfigCallbackCalled | ProducerInitialised | ProducerFenced
 )  # fmt: skip
 """The events of the config topic."""

@@ -36,6 +36,7 @@ from rebalance_check.model.vocabulary.config_events import ConfigReadEnded as Co
 from rebalance_check.model.vocabulary.config_events import ConfigReadStarted as ConfigReadStarted
 from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken as ConfigSnapshotTaken
 from rebalance_check.model.vocabulary.config_events import ConfigStoreStarted as ConfigStoreStarted
+from rebalance_check.model.vocabulary.config_events import ConfigTransactionEnded as ConfigTransactionEnded
 from rebalance_check.model.vocabulary.config_events import ProducerFenced as ProducerFenced
 from rebalance_check.model.vocabulary.config_events import ProducerInitialised as ProducerInitialised
 from rebalance_check.model.vocabulary.connect_events import AssignmentAccepted as AssignmentAccepted

@@ -9,9 +9,11 @@ from rebalance_check.properties.config_store import (
     compaction,
     consistency,
     forms,
+    isolation,
     reading,
     reports,
     snapshots,
+    transactions,
     writers,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -34,5 +36,7 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     *forms.CLAIMS,
     *reading.CLAIMS,
     *compaction.CLAIMS,
+    *isolation.CLAIMS,
+    *transactions.CLAIMS,
 )
 """Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""

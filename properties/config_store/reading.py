@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
@@ -16,23 +17,29 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
 )
 from rebalance_check.properties.config_store.readers import ConfigStoreViolated
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.config_store.topic import TopicFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP
 
 OK: Final = "ok"
-Begun = tuple[ConfigReadStarted, ConfigAppended | None]
-"""A read, and the last record of the topic when it began."""
 
 
 class ReadsReachTheEndViolated(ConfigStoreViolated):
     """A read to the end was over before the store had read what was appended before it began."""
 
 
-class _Reads(Fold):
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A read that is not over: the end of the topic for its reader when it began."""
+
+    started: ConfigReadStarted
+    end: int
+
+
+class _Reads(TopicFold):
     """Per worker: its reads that are not over, in the order in which they began."""
 
-    bookkeeping = frozenset({ConfigAppended, ConfigReadStarted, MemberCrashed, MemberLeft, MemberStarted,
-                             WorkerConfigured})  # fmt: skip
+    bookkeeping = frozenset({ConfigReadStarted, MemberCrashed, MemberLeft, MemberStarted, WorkerConfigured})
     needs = ((ConfigReadStarted,), (ConfigAppended,), (WorkerConfigured,))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -40,13 +47,11 @@ class _Reads(Fold):
         handlers: dict[type[Event], Handler] = {
             **dict.fromkeys(gone, self.on_gone),
             WorkerConfigured: self.on_worker,
-            ConfigAppended: self.on_appended,
             ConfigReadStarted: self.on_started,
             ConfigReadEnded: self.on_ended,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._last: ConfigAppended | None = None
         self._begun: dict[str, list[Begun]] = {}
         self._workers: set[str] = set()
 
@@ -58,14 +63,10 @@ class _Reads(Fold):
         """Workers write nothing that a store cannot read."""
         self._workers.add(event.member)
 
-    def on_appended(self, event: ConfigAppended) -> None:
-        """A read that begins from here on reaches it, but for what may stand in an open transaction."""
-        if event.epoch < 0:
-            self._last = event
-
     def on_started(self, event: ConfigReadStarted) -> None:
-        """The end is that of now."""
-        self._begun.setdefault(event.member, []).append((event, self._last))
+        """The end is that of now; a reader of committed records stops at an open transaction."""
+        end = self.topic.end_for(self.topic.of(event.member))
+        self._begun.setdefault(event.member, []).append(Begun(event, end))
 
     def on_ended(self, event: ConfigReadEnded) -> None:
         """Of several reads the oldest one reaches least."""
@@ -79,15 +80,20 @@ class _Reads(Fold):
                  "contradiction.", event),
             )  # fmt: skip
             return
-        read, last = begun.pop(0)
-        if event.outcome != OK or last is None or event.member not in self._workers:
-            return
+        read = begun.pop(0)
+        if event.outcome == OK and event.member in self._workers:
+            self._judge(event, read)
+
+    def _judge(self, event: ConfigReadEnded, read: Begun) -> None:
+        """Nothing is left below the end that the reader would return."""
         self.compared = (self.compared or 0) + 1
-        if event.offset <= last.offset:
+        reader = self.topic.of(event.member)
+        left = next(self.topic.unread(reader, max(reader.position, event.offset), read.end), None)
+        if left is not None:
             self.contradiction(
-                f"{event.member} reads to the end of the config topic, and not as far as offset {last.offset}",
-                (f"{last.key} was appended at {STEP}, at offset {last.offset};", last),
-                (f"{event.member} began at {STEP} to read the topic to its end;", read),
+                f"{event.member} reads to the end of the config topic, and not as far as offset {left.offset}",
+                (f"{left.key} was appended at {STEP}, at offset {left.offset};", left),
+                (f"{event.member} began at {STEP} to read the topic to its end;", read.started),
                 (f"the read was over at {STEP}, and the store had read as far as offset {event.offset}: contradiction.",
                  event),
             )  # fmt: skip
@@ -96,15 +102,15 @@ class _Reads(Fold):
 ReadsReachTheEnd: Final = Invariant(
     name="config_reads_reach_the_end",
     family="config_store",
-    claim="when a read to the end of the config topic is over, it had begun, and the store has read what was appended "
-    "before it began",
+    claim="when a read to the end of the config topic is over, it had begun, and the store has read what lay below the "
+    "end when it began: with isolation.level=read_committed below the last stable offset, and not aborted",
     source="KafkaBasedLog.readToEnd; KafkaConfigBackingStore.refresh",
     premises=(
         "the topic's log is recorded, in one order with the reads",
-        "records of transactions are not looked at",
+        "of a transaction whose end is not recorded, and of what lies behind it, nothing is said",
         "the store is that of a worker: a record that it cannot read may cost a store the rest of a batch",
     ),
-    exempted_by=(MemberCrashed, MemberLeft, MemberStarted),
+    exempted_by=(ConfigAppended, MemberCrashed, MemberLeft, MemberStarted),
     violation=ReadsReachTheEndViolated,
     fold=_Reads,
 )

@@ -35,6 +35,11 @@ class ExactlyOnce(StrEnum):
         """Whether a leader's writes go through a producer that can be fenced."""
         return self is not ExactlyOnce.DISABLED
 
+    @property
+    def isolation(self) -> str:
+        """``isolation.level`` of readers."""
+        return "read_committed" if self is ExactlyOnce.ENABLED else "read_uncommitted"
+
 
 @dataclass(frozen=True, slots=True)
 class Send:

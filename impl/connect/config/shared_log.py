@@ -15,7 +15,12 @@ from typing import Final, NamedTuple
 from rebalance_check.impl.connect.config.compaction import compacted
 from rebalance_check.impl.connect.config.values import ConfigRecord
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import ConfigAppended, ConfigCompacted, ProducerInitialised
+from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
+    ConfigCompacted,
+    ConfigTransactionEnded,
+    ProducerInitialised,
+)
 
 TRANSACTIONAL_ID: Final = "connect-cluster-{group}"
 
@@ -137,7 +142,15 @@ class SharedConfigLog:
         transaction.state = state
         if transaction in self._open:
             self._open.remove(transaction)
-            self.end += 1
+            marker, self.end = self.end, self.end + 1
+            self.recorder.emit(
+                ConfigTransactionEnded(
+                    transactional_id=self.transactional_id,
+                    epoch=transaction.epoch,
+                    offset=marker,
+                    outcome=state.value,
+                )
+            )
 
     # -------------------------------------------------------------------------------------------- compaction
 

@@ -206,7 +206,7 @@ class ConfigStore:
             )
             return
         if isinstance(step, ReadToEnd):
-            self._recorder.emit(ConfigReadStarted(member=self.member))
+            self._recorder.emit(ConfigReadStarted(member=self.member, isolation=self.exactly_once.isolation))
         self._submitted += 1
         self._calls[self._submitted] = call
         self._log.submit(self._submitted, self._log_step(step))

@@ -8,6 +8,7 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _CONFIG: Final = "rebalance_check.impl.connect.config"
 _READING: Final = f"{_CONFIG}.reading"
+_TOPIC: Final = f"{_CONFIG}.shared_log:SharedConfigLog"
 _STORE: Final = f"{_CONFIG}.store:ConfigStore"
 
 CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
@@ -101,6 +102,32 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_CONFIG}.channel:ConfigChannel.serve_end",
             "    for number in reached:",
             "    self.position = 0\n    for number in reached:",
+        ),
+    ),
+    "readers-return-an-open-record": (
+        Edit(f"{_TOPIC}.read", "if record.offset >= end:", "if record.offset > end:"),
+    ),
+    "no-reader-sees-what-was-aborted": (
+        Edit(f"{_TOPIC}.read", "if not (committed and _is_aborted(record)):", "if not _is_aborted(record):"),
+    ),
+    "markers-take-no-offset": (
+        Edit(f"{_TOPIC}._end", "marker, self.end = self.end, self.end + 1", "marker = self.end"),
+    ),
+    "transactions-of-the-next-epoch": (
+        Edit(
+            f"{_CONFIG}.channel:ConfigChannel.append",
+            "Transaction(self._epoch or 0)",
+            "Transaction((self._epoch or 0) + 1)",
+        ),
+    ),
+    "new-producer-leaves-transactions-open": (
+        Edit(f"{_TOPIC}.init_transactions", "self.abort(transaction)", "pass"),
+    ),
+    "compaction-passes-open-transactions": (
+        Edit(
+            f"{_TOPIC}.compact",
+            "limit = min(self.stable_end, self.end if below is None else below)",
+            "limit = self.end if below is None else below",
         ),
     ),
 }  # fmt: skip
