@@ -9,6 +9,7 @@ from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, S
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 _METADATA: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, faults=(FaultKind.METADATA,))
 )
@@ -71,5 +72,11 @@ REST_MUTANTS: Final = [
         "a client that found its coordinator goes on from the last pause when it has to look for it again",
         "rest_is_like_new",
         _COOPERATIVE,
+    ),
+    _mutant(
+        "started-store-forgets-topics",
+        "a status store that has started takes the status of a topic for a tombstone",
+        "rest_is_like_new",
+        _CONNECT,
     ),
 ]

@@ -25,9 +25,12 @@ NOT_COMPARED: Final = frozenset({SimulatedProtocol.CONNECT})
 def compare_with_new(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
     """Record what a new group remembers when it has settled, then what this one does.
 
-    Nothing is recorded of workers, nor where the new group does not settle.
+    Of workers their stores are compared instead, with new readers of the same topics. Nothing is recorded where the new
+    group does not settle.
     """
     if options.protocol in NOT_COMPARED:
+        for read in environment.read_stores():
+            environment.harness.emit(read)
         return
     with choosing(QuietChoices()):  # what this run drew, or was given, is no concern of the new group
         founded = _founded_like(environment, options, settings)

@@ -54,12 +54,14 @@ RestIsLikeNew: Final = Invariant(
     name="rest_is_like_new",
     family=FAMILY,
     claim="what members and coordinator of a settled group remember is what those of a new group with the same wishes "
-    "remember, but for ids and for who has what",
+    "remember, but for ids and for who has what; what the stores of a settled worker hold is what a new reader of the "
+    "same topics holds",
     source="the resting state of a group is a function of its members, their settings, subscriptions and topics",
     premises=(
         SETTLED,
         "the new group (is_new) has as many members, with the same settings and wishes, and is read first",
         "fields that count, measure or name what is on its way are left out by who reads the state",
+        "of topics that were compacted only what does not depend on the records that are gone",
     ),
     violation=RestIsLikeNewViolated,
     fold=_LikeNew,

@@ -21,6 +21,9 @@ from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 COORDINATOR: Final = "coordinator"
+STORES: Final = frozenset({"config store", "status store"})
+"""Roles of what belongs to no coordinator."""
+
 """The subject, and the role, of what a coordinator remembers."""
 
 
@@ -69,6 +72,8 @@ class _Looks(SimulatedFold):
 
     def on_read(self, event: RestingStateRead) -> None:
         """What members and coordinator remember of the group, and of one that was founded for the comparison."""
+        if event.role in STORES:
+            return
         if event.subject == COORDINATOR and event.role == COORDINATOR:
             self._read_coordinators.add(event.is_new)
         else:

@@ -72,7 +72,13 @@ def test_a_settled_group_is_read_after_a_new_one(protocol: SimulatedProtocol) ->
     assert {each.role for each in reads} >= {"leader", "coordinator", "member at the coordinator"}
 
 
-def test_workers_are_not_compared() -> None:
+def test_the_stores_of_workers_are_read_after_new_readers_of_their_topics() -> None:
     history = simulate(0, SimulationOptions(protocol=SimulatedProtocol.CONNECT))
+    reads = [event for event in history if isinstance(event, RestingStateRead)]
 
-    assert not any(isinstance(event, RestingStateRead) for event in history)
+    assert [(each.subject, each.role) for each in reads if each.is_new] == [
+        ("new reader", "config store"), ("new reader", "status store")
+    ]  # fmt: skip
+    assert [each.is_new for each in reads] == sorted((each.is_new for each in reads), reverse=True)
+    assert {each.role for each in reads} == {"config store", "status store"}
+    assert len(reads) > 2

@@ -120,6 +120,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [NEW, replace(NEW, subject="m1", is_new=False)],
         [NEW, replace(NEW, state=(("a", "2"), ("b", "1"))),
          replace(NEW, is_new=False, state=(("a", "2"), ("b", "1")))],
+        [replace(NEW, subject="new reader", role="config store"), replace(NEW, role="config store", is_new=False)],
     ],
 }  # fmt: skip
 
@@ -176,6 +177,9 @@ BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
         ([NEW, replace(NEW, is_new=False, state=(("a", "2"), ("b", "1")))],
          "m0 (leader) is left with a = 2; in a new group it is 1"),
         ([NEW, replace(NEW, is_new=False, state=(("c", "2"),))], "c = 2; in a new group it is no such field"),
+        ([replace(NEW, subject="new reader", role="status store"),
+          replace(NEW, role="status store", is_new=False, state=(("a", "2"),))],
+         "m0 (status store) is left with a = 2; in a new group it is 1"),
     ],
 }  # fmt: skip
 

@@ -97,6 +97,10 @@ class ConfigStore:
         """How many calls are under way."""
         return len(self._calls)
 
+    def known(self) -> ConfigSnapshot:
+        """A copy for an observer, of which nothing is recorded."""
+        return self._state.snapshot()
+
     def snapshot(self) -> ConfigSnapshot:
         """A copy of what was read so far; the answer is recorded."""
         taken = self._state.snapshot()

@@ -65,6 +65,13 @@ REST_EDITS: Final = {
             "1_000 * (self._auto_commit_ms or 0)",
         ),
     ),
+    "started-store-forgets-topics": (
+        Edit(
+            "rebalance_check.impl.connect.status.store:StatusStore.read",
+            "self.cache.read(key, value)",
+            'self.cache.read(key, value if self._starting or not key.startswith("status-topic-") else None)',
+        ),
+    ),
     "look-up-pause-keeps-growing": (
         Edit(f"{_CLIENT}.lookup:CoordinatorLookup.answered", "        self._backoff.reset()\n", ""),
     ),

@@ -88,9 +88,9 @@ class Operator:
             case ActionKind.FAIL_TASK:
                 self._fail(action)
             case ActionKind.COMPACT_TOPIC:
-                self._shared.status_log.compact()
+                self._shared.compact_statuses()
             case ActionKind.COMPACT_CONFIGS:
-                self._shared.config_log.compact()
+                self._shared.compact_configs()
             case _:
                 return
 
