@@ -97,4 +97,57 @@ RECORD_MUTANTS: Final = [
         "a member whose group instance id the group does not know is refused as if another had it",
         "refusals_are_true",
     ),
+    _mutant(
+        "completed-assignment-is-not-recorded",
+        "a worker of Connect does not record that its assignment of a generation is complete",
+        "calls_are_recorded_whole",
+        SimulatedProtocol.CONNECT,
+    ),
+    _mutant(
+        "worker-claims-are-not-recorded",
+        "a worker of Connect does not record the metadata with which it joins",
+        "claims_are_recorded",
+        SimulatedProtocol.CONNECT,
+    ),
+    _mutant(
+        "commit-outcomes-are-not-recorded",
+        "a consumer does not record how its commits ended",
+        "commits_are_recorded",
+    ),
+    _mutant(
+        "config-reads-begin-unrecorded",
+        "a config store does not record that it begins to read to the end of the topic",
+        "ends_follow_begins",
+        SimulatedProtocol.CONNECT_CONFIG,
+    ),
+    _mutant(
+        "session-keys-are-written-unrecorded",
+        "a leading worker does not record that it writes a session key",
+        "config_writes_are_announced",
+        SimulatedProtocol.CONNECT,
+    ),
+    _mutant(
+        "topic-statuses-have-a-generation",
+        "a status store records a generation of the status of a topic, which has none",
+        "status_records_are_true",
+        SimulatedProtocol.STATUS,
+    ),
+    _mutant(
+        "topics-are-reset-unrecorded",
+        "a worker does not record that it resets the topics of a connector",
+        "resets_are_recorded",
+        SimulatedProtocol.CONNECT,
+    ),
+    _mutant(
+        "status-stores-stop-unrecorded",
+        "a status store does not record that it stops",
+        "stores_stop_with_their_worker",
+        SimulatedProtocol.CONNECT,
+    ),
+    _mutant(
+        "target-states-are-applied-unrecorded",
+        "a worker pauses and resumes what it runs, and does not record it",
+        "changed_work_has_a_target",
+        SimulatedProtocol.CONNECT,
+    ),
 ]

@@ -7,7 +7,10 @@ from typing import Final
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.record import (
     assigned,
+    beginnings,
+    calls,
     commit_answers,
+    connect_writes,
     emptied,
     listeners,
     looks,
@@ -15,6 +18,7 @@ from rebalance_check.properties.record import (
     naming,
     numbers,
     serving,
+    targets,
 )
 
 RecordClaims: Final[tuple[Invariant, ...]] = (
@@ -27,5 +31,9 @@ RecordClaims: Final[tuple[Invariant, ...]] = (
     *emptied.CLAIMS,
     *commit_answers.CLAIMS,
     *listeners.CLAIMS,
+    *calls.CLAIMS,
+    *beginnings.CLAIMS,
+    *connect_writes.CLAIMS,
+    *targets.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -8,6 +8,7 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _COORDINATOR: Final = "rebalance_check.impl.coordinator"
 _CLIENT: Final = "rebalance_check.impl.client"
+_CONNECT: Final = "rebalance_check.impl.connect"
 _PROTOCOL: Final = "rebalance_check.impl.protocol"
 
 RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
@@ -105,6 +106,53 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_COORDINATOR}.group:Group.validate_member",
             "if holder is None:\n            return Error.UNKNOWN_MEMBER_ID\n        if holder",
             "if holder is None:\n            return Error.FENCED_INSTANCE_ID\n        if holder",
+        ),
+    ),
+    "completed-assignment-is-not-recorded": (
+        Edit(
+            f"{_CONNECT}.worker.reporting:WorkerReporter.received",
+            "self._recorder.emit(\n        AssignmentCompleted(",
+            "str(\n        AssignmentCompleted(",
+        ),
+    ),
+    "worker-claims-are-not-recorded": (
+        Edit(f"{_CONNECT}.worker.reporting:WorkerReporter.claimed", "self._recorder.emit(", "str("),
+    ),
+    "commit-outcomes-are-not-recorded": (
+        Edit(f"{_CLIENT}.committing:Committing._commit_answered", "self.recorder.emit(", "str("),
+    ),
+    "config-reads-begin-unrecorded": (
+        Edit(
+            f"{_CONNECT}.config.store:ConfigStore._go_on",
+            "self._recorder.emit(ConfigReadStarted(member=self.member))",
+            "pass",
+        ),
+    ),
+    "session-keys-are-written-unrecorded": (
+        Edit(f"{_CONNECT}.herder.leading:Leading._rotate_session_key", "self.recorder.emit(", "str("),
+    ),
+    "topic-statuses-have-a-generation": (
+        Edit(f"{_CONNECT}.status.writing:StatusWriting._admit_topic", "generation=-1,", "generation=self.generation,"),
+    ),
+    "topics-are-reset-unrecorded": (
+        Edit(
+            f"{_CONNECT}.herder.serving:Serving.reset_topics",
+            "self.recorder.emit(TopicsReset(member=self.member, connector=connector))",
+            "pass",
+        ),
+    ),
+    "status-stores-stop-unrecorded": (
+        Edit(
+            f"{_CONNECT}.status.store:StatusStore.stop",
+            "self._recorder.emit(StatusStoreStopped(worker=self.worker))",
+            "pass",
+        ),
+    ),
+    "target-states-are-applied-unrecorded": (
+        Edit(
+            f"{_CONNECT}.herder.updating:Updating._apply_target_state",
+            "self.recorder.emit(TargetStateChanged(member=self.member, connector=connector, state=state.value))",
+            "pass",
         ),
     ),
 }

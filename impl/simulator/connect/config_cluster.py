@@ -61,7 +61,6 @@ class _Worker:
         )
         self.channel.store = self.store
         self.alive = True
-        self.store.start()
 
     def crash(self) -> None:
         """The process dies."""
@@ -78,7 +77,9 @@ class ConfigCluster:
         self.exactly_once = stream(seed, "configs").choice(tuple(ExactlyOnce))
         self.harness = Recorder(GROUP, "harness", self.clock.now, listener)
         self.topic = SharedConfigLog(Recorder(GROUP, "log", self.clock.now, listener))
-        self.harness.emit(RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant))
+        self.harness.emit(
+            RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant, punctual=True)
+        )
         self._seed = seed
         self._plan = draw_plan(seed, options)
         self._struck = Struck()
@@ -92,6 +93,7 @@ class ConfigCluster:
         self._incarnations[slot] += 1
         worker = _Worker(self, slot, self._incarnations[slot])
         self.harness.emit(MemberStarted(member=worker.name))
+        worker.store.start()
         return worker
 
     # -------------------------------------------------------------------------------------------- churn

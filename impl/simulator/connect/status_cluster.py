@@ -59,7 +59,9 @@ class StatusCluster:
         self._deleted: set[str] = set()
         self._incarnations = [0] * options.members
         self._generation = 0
-        self.harness.emit(RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant))
+        self.harness.emit(
+            RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant, punctual=True)
+        )
         self._pending: tuple[str, ...] = ()
         self.workers = [self._start(slot) for slot in range(options.members)]
         self._rebalance()
