@@ -17,12 +17,8 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
     Event,
-    MemberCrashed,
     MemberEvent,
-    MemberLeft,
     MemberStarted,
-    OffsetCommitted,
-    RequestAnswered,
     RequestSent,
     WorkerClaimed,
     WorkerConfigured,
@@ -30,7 +26,6 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 OF_ALL: Final[dict[str, tuple[type[MemberEvent], ...]]] = {
@@ -57,10 +52,6 @@ class CallsAreRecordedWholeViolated(Violation):
 
 class ClaimsAreRecordedViolated(Violation):
     """A Connect worker joined, and did not record the metadata that it joined with."""
-
-
-class CommitsAreRecordedViolated(Violation):
-    """The commit of a consumer was answered, and the outcome of no partition is recorded."""
 
 
 class _Calls(SimulatedFold):
@@ -186,52 +177,6 @@ class _WorkerJoins(SimulatedFold):
             )
 
 
-class _Commits(SimulatedFold):
-    """Commits that were answered, until the outcome of a partition is recorded."""
-
-    bookkeeping = frozenset({*PROCESS, OffsetCommitted})
-    needs = ((OffsetCommitted, RequestAnswered),)
-
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(PROCESS, self.on_process),
-            OffsetCommitted: self.on_committed,
-            RequestAnswered: self.on_answered,
-            RequestSent: self.on_sent,
-        }
-        super().__init__(invariant, handlers)
-        self.compared = 0
-        self._answered: dict[str, RequestAnswered] = {}
-
-    def on_process(self, event: MemberEvent) -> None:
-        """Another process has sent nothing."""
-        self._answered.pop(event.member, None)
-
-    def on_committed(self, event: OffsetCommitted) -> None:
-        """The outcome is known."""
-        self._answered.pop(event.member, None)
-
-    def on_answered(self, event: RequestAnswered) -> None:
-        """The outcome of each partition follows."""
-        self._look(event)
-        if event.api == Api.OFFSET_COMMIT and self.run.is_recorded:
-            self.compared = (self.compared or 0) + 1
-            self._answered[event.member] = event
-
-    def on_sent(self, event: RequestSent) -> None:
-        """It does so before it goes on."""
-        self._look(event)
-
-    def _look(self, event: RequestSent | RequestAnswered) -> None:
-        answered = self._answered.pop(event.member, None)
-        if answered is not None:
-            self.contradiction(
-                f"a commit of {event.member} was answered, and the outcome of no partition is recorded",
-                (f"{event.member} was answered OffsetCommit at {STEP}, or gave it up;", answered),
-                (f"it goes on at {STEP}, and recorded the outcome of no partition: contradiction.", event),
-            )
-
-
 CallsAreRecordedWhole: Final = Invariant(
     name="calls_are_recorded_whole",
     family=FAMILY,
@@ -276,25 +221,5 @@ The smallest history that breaks it::
     RequestSent(member="w0", api="JoinGroup", request=1)
 """
 
-CommitsAreRecorded: Final = Invariant(
-    name="commits_are_recorded",
-    family=FAMILY,
-    claim="a consumer records the outcome of the partitions of each commit that is answered, or given up, before it "
-    "sends or receives anything else",
-    source="ConsumerCoordinator.OffsetCommitResponseHandler",
-    premises=(RECORDED,),
-    exempted_by=(MemberStarted, MemberCrashed, MemberLeft, OffsetCommitted),
-    violation=CommitsAreRecordedViolated,
-    fold=_Commits,
-)
-"""Claims about committed offsets begin with these records.
-
-The smallest history that breaks it::
-
-    RunStarted(subject="simulator", punctual=True)
-    RequestAnswered(member="m0", api="OffsetCommit", request=3, error="NONE")
-    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
-"""
-
-CLAIMS: Final = (CallsAreRecordedWhole, ClaimsAreRecorded, CommitsAreRecorded)
+CLAIMS: Final = (CallsAreRecordedWhole, ClaimsAreRecorded)
 """In the order in which reports name them."""

@@ -5,16 +5,30 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import Event, OffsetCommitted, RequestAnswered
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberStarted,
+    OffsetCommitted,
+    RequestAnswered,
+    RequestSent,
+)
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 
 class CommitAnswersNameEachPartitionViolated(Violation):
     """A commit was answered, and what became of one of its partitions is not known, or another thing."""
+
+
+class CommitsAreRecordedViolated(Violation):
+    """The commit of a consumer was answered, and the outcome of no partition is recorded."""
 
 
 class _Answers(SimulatedFold):
@@ -54,6 +68,52 @@ class _Answers(SimulatedFold):
             )  # fmt: skip
 
 
+class _Commits(SimulatedFold):
+    """Commits that were answered, until the outcome of a partition is recorded."""
+
+    bookkeeping = frozenset({*PROCESS, OffsetCommitted})
+    needs = ((OffsetCommitted, RequestAnswered),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(PROCESS, self.on_process),
+            OffsetCommitted: self.on_committed,
+            RequestAnswered: self.on_answered,
+            RequestSent: self.on_sent,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._answered: dict[str, RequestAnswered] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """Another process has sent nothing."""
+        self._answered.pop(event.member, None)
+
+    def on_committed(self, event: OffsetCommitted) -> None:
+        """The outcome is known."""
+        self._answered.pop(event.member, None)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """The outcome of each partition follows."""
+        self._look(event)
+        if event.api == Api.OFFSET_COMMIT and self.run.is_recorded:
+            self.compared = (self.compared or 0) + 1
+            self._answered[event.member] = event
+
+    def on_sent(self, event: RequestSent) -> None:
+        """It does so before it goes on."""
+        self._look(event)
+
+    def _look(self, event: RequestSent | RequestAnswered) -> None:
+        answered = self._answered.pop(event.member, None)
+        if answered is not None:
+            self.contradiction(
+                f"a commit of {event.member} was answered, and the outcome of no partition is recorded",
+                (f"{event.member} was answered OffsetCommit at {STEP}, or gave it up;", answered),
+                (f"it goes on at {STEP}, and recorded the outcome of no partition: contradiction.", event),
+            )
+
+
 def _spelt(error: str | None) -> str:
     return "not known" if error is None else error
 
@@ -78,5 +138,25 @@ The smallest history that breaks it::
     OffsetCommitted(member="m0", generation=1, partition="t-0", offset=7, error=None)
 """
 
-CLAIMS: Final = (CommitAnswersNameEachPartition,)
+CommitsAreRecorded: Final = Invariant(
+    name="commits_are_recorded",
+    family=FAMILY,
+    claim="a consumer records the outcome of the partitions of each commit that is answered, or given up, before it "
+    "sends or receives anything else",
+    source="ConsumerCoordinator.OffsetCommitResponseHandler",
+    premises=(RECORDED,),
+    exempted_by=(MemberStarted, MemberCrashed, MemberLeft, OffsetCommitted),
+    violation=CommitsAreRecordedViolated,
+    fold=_Commits,
+)
+"""Claims about committed offsets begin with these records.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    RequestAnswered(member="m0", api="OffsetCommit", request=3, error="NONE")
+    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
+"""
+
+CLAIMS: Final = (CommitAnswersNameEachPartition, CommitsAreRecorded)
 """In the order in which reports name them."""
