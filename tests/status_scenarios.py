@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.impl.connect.status.attempts import Attempt
-from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey, status_value
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog, StatusRecord
 from rebalance_check.impl.connect.status.store import StatusStore
@@ -124,7 +124,7 @@ def value_of(worker: str, status: str, generation: str) -> StatusValue:
     """
     if status not in Status.__members__:
         raise RebalanceCheckError(f"{status} is no status: use one of {', '.join(Status)}")
-    return StatusValue(Status(status), worker.partition("/")[0], int(generation))
+    return status_value(Status(status), worker.partition("/")[0], int(generation))
 
 
 LANGUAGE: Final[Language[StatusScenario]] = Language("status scenarios")

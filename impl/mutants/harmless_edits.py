@@ -106,26 +106,6 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     ),
     HarmlessEdit(
         Edit(
-            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring.request_reconfiguration",
-            "delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 1, 16))",
-            "delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 0, 16))",
-        ),
-        "out of reach",
-        "a retry waits twice as long, and no longer than the longest pause; only a comparison with "
-        "Kafka's times tells.",
-    ),
-    HarmlessEdit(
-        Edit(
-            "rebalance_check.impl.connect.herder.reconfiguring:Reconfiguring._reconfigure",
-            "self.request_reconfiguration(connector, attempt + 1)",
-            "self.request_reconfiguration(connector, attempt + 2)",
-        ),
-        "out of reach",
-        "pauses between retries grow faster, and no longer than the longest one; only a comparison with "
-        "Kafka's times tells.",
-    ),
-    HarmlessEdit(
-        Edit(
             "rebalance_check.impl.connect.config.shared_log:SharedConfigLog.compact",
             "limit = min(self.stable_end, self.end if below is None else below)",
             "limit = min(self.stable_end, self._epoch if below is None else below)",

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.connect.status.codec import Status, StatusValue
+from rebalance_check.impl.connect.status.codec import Status, StatusValue, status_value
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.status_workers import (
@@ -119,7 +119,7 @@ def _write(worker: KafkaStatusWorker, random: Random, options: StatusRun) -> Non
         generation += random.random() < 0.2
         status = random.choice(STATUSES)
         safe = status in (Status.FAILED, Status.UNASSIGNED) or (status is Status.RUNNING and random.random() < 0.3)
-        value = StatusValue(status, f"{worker.name}:8083", generation)
+        value = status_value(status, f"{worker.name}:8083", generation)
         worker.write(random.choice(KEYS), value, safe=safe)
         if random.random() < 0.2:
             worker.write_topic(random.choice(TOPICS), random.choice((0, 1, 2, None)))

@@ -51,7 +51,8 @@ class WorkerConfigured(MemberEvent):
     """A worker process began with these settings; it runs nothing and claims nothing.
 
     ``mode`` is its ``connect.protocol`` (eager, compatible or sessioned), ``url`` the address that it advertises, and
-    ``store`` the name of its status store in the events of statuses (``worker`` there).
+    ``store`` the name of its status store in the events of statuses (``worker`` there). ``session_key_ttl_ms`` is its
+    ``inter.worker.key.ttl.ms`` (0: session keys do not expire).
     """
 
     mode: str
@@ -60,6 +61,7 @@ class WorkerConfigured(MemberEvent):
     scheduled_rebalance_max_delay_ms: int = 300_000
     heartbeat_interval_ms: int = 3_000
     exactly_once: bool = False
+    session_key_ttl_ms: int = 3_600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +264,58 @@ class HerderAnswered(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HerderRequestQueued(MemberEvent):
+    """The worker queued a request for its herder's thread, to be served in ``delay_ms`` at the earliest.
+
+    ``number`` numbers the requests of a process. ``operation``: one of `HerderAsked`, reconfigure (look at the task
+    configs of a connector), write task configs or fence (of another worker, or for a task of its own), or verify task.
+    ``work`` is what it is about: a connector, or a task.
+    """
+
+    number: int
+    operation: str
+    work: str
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HerderRequestStarted(MemberEvent):
+    """The worker's herder begins to serve the request that it queued under this number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HerderRequestEnded(MemberEvent):
+    """The worker's herder has served the request, or has ``refused`` it unserved, as it stops."""
+
+    number: int
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderAsked(MemberEvent):
+    """The worker sends an internal request to the worker at ``url``, by which it reaches the leader of its group.
+
+    ``request`` numbers those of a process. ``operation``: write task configs, or fence. ``connector`` is what it is
+    about.
+    """
+
+    request: int
+    operation: str
+    connector: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderAnswered(MemberEvent):
+    """The worker takes the answer to its internal request: an HTTP status, 500 where none arrived in time."""
+
+    request: int
+    answer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStateChanged(MemberEvent):
     """The worker applies the target state of a connector: STARTED, PAUSED or STOPPED."""
 
@@ -334,7 +388,8 @@ class InternalRequestChecked(MemberEvent):
 
     ``mode`` is its protocol then, ``algorithm`` the signature's ("" for a request without one). ``key`` and
     ``known_key`` are texts that are equal exactly where the key of the signature and the worker's are ("" for none).
-    ``refusal`` is the HTTP status of its answer, 0 where the request goes on to the herder's thread.
+    ``refusal`` is the HTTP status of its answer, 0 where the request goes on to the herder's thread. ``request``
+    numbers those that a process received (-1: not known); ``operation`` and ``connector`` are those of `LeaderAsked`.
     """
 
     mode: str
@@ -342,6 +397,17 @@ class InternalRequestChecked(MemberEvent):
     key: str = ""
     known_key: str = ""
     refusal: int = 0
+    request: int = -1
+    operation: str = ""
+    connector: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalRequestAnswered(MemberEvent):
+    """The worker answered another worker's request; ``answer`` is the HTTP status, 204 for what it has done."""
+
+    request: int
+    answer: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +428,9 @@ ConnectEvent: TypeAlias = (
     | RejoinRequested | CoordinatorAwaited
     | WorkRevocationStarted | WorkRevocationEnded | WorkCancelled | CancelledWorkEnded | AssignmentAccepted
     | WorkStateChanged | PluginDrawn | PluginFailed | TopicUsed | TopicsReset
-    | OwnerLookedUp | HerderAsked | HerderAnswered | TargetStateChanged | RestartRequested | RestartPlanned
-    | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | InternalRequestChecked | ZombieFencingEnded
+    | OwnerLookedUp | HerderAsked | HerderAnswered | HerderRequestQueued | HerderRequestStarted | HerderRequestEnded
+    | LeaderAsked | LeaderAnswered | TargetStateChanged | RestartRequested | RestartPlanned
+    | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | InternalRequestChecked | InternalRequestAnswered
+    | ZombieFencingEnded
 )  # fmt: skip
 """The events of a worker."""

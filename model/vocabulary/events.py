@@ -49,7 +49,13 @@ from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as 
 from rebalance_check.model.vocabulary.connect_events import CoordinatorAwaited as CoordinatorAwaited
 from rebalance_check.model.vocabulary.connect_events import HerderAnswered as HerderAnswered
 from rebalance_check.model.vocabulary.connect_events import HerderAsked as HerderAsked
+from rebalance_check.model.vocabulary.connect_events import HerderRequestEnded as HerderRequestEnded
+from rebalance_check.model.vocabulary.connect_events import HerderRequestQueued as HerderRequestQueued
+from rebalance_check.model.vocabulary.connect_events import HerderRequestStarted as HerderRequestStarted
+from rebalance_check.model.vocabulary.connect_events import InternalRequestAnswered as InternalRequestAnswered
 from rebalance_check.model.vocabulary.connect_events import InternalRequestChecked as InternalRequestChecked
+from rebalance_check.model.vocabulary.connect_events import LeaderAnswered as LeaderAnswered
+from rebalance_check.model.vocabulary.connect_events import LeaderAsked as LeaderAsked
 from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
 from rebalance_check.model.vocabulary.connect_events import PluginDrawn as PluginDrawn
 from rebalance_check.model.vocabulary.connect_events import PluginFailed as PluginFailed

@@ -28,6 +28,7 @@ from rebalance_check.properties.verdict import STEP, Because
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 TOPIC: Final = "TOPIC"
+FAILED: Final = "FAILED"
 
 NOT_UNDERSTOOD: Final = frozenset({"malformed", "unknown key", "null key"})
 """The reasons for which a reader leaves out what no store of Connect writes."""
@@ -105,7 +106,8 @@ def _says(event: StatusSent, asked: StatusAttempted) -> bool:
         named = (inner.get("connector"), inner.get("name")) if isinstance(inner, dict) else None
         return list(value) == ["topic"] and named == topic_of(event.key)
     said = (value.get("state"), value.get("worker_id"), value.get("generation"))
-    return said == (asked.status, asked.status_worker, asked.generation)
+    has_trace = value.get("trace") is not None
+    return said == (asked.status, asked.status_worker, asked.generation) and has_trace == (asked.status == FAILED)
 
 
 class _Silent(Fold):
@@ -195,9 +197,9 @@ SentRecordsAreUnderstood: Final = Invariant(
 SentRecordsSaySo: Final = Invariant(
     name="safe_status_writes.sent_records_say_so",
     family="safe_status_writes",
-    claim="each record that a store sends names the state, the worker and the generation that it was to write; and "
-    "the status of a topic names the topic and the connector of its key",
-    source="KafkaStatusBackingStore.serialize, serializeTopicStatus",
+    claim="each record that a store sends names the state, the worker and the generation that it was to write, "
+    "with a trace where that is FAILED alone; and the status of a topic names the topic and the connector of its key",
+    source="KafkaStatusBackingStore.serialize, serializeTopicStatus; AbstractHerder.onFailure",
     violation=SentRecordSaysOtherwise,
     fold=_SaysSo,
 )

@@ -87,6 +87,16 @@ WORKERS: Final = Section(
             group=_G, source="operator", seq=0, time_ms=4900, member="w0", request=0, operation="pause", work="sink"
         ),
         e.HerderAnswered(group=_G, source="operator", seq=1, time_ms=4950, member="w0", request=0, answer=204),
+        e.HerderRequestQueued(
+            group=_G, source="w0", seq=32, time_ms=4900, member="w0", number=2, operation="pause", work="sink"
+        ),
+        e.HerderRequestStarted(group=_G, source="w0", seq=33, time_ms=4901, member="w0", number=2),
+        e.HerderRequestEnded(group=_G, source="w0", seq=34, time_ms=4950, member="w0", number=2),
+        e.LeaderAsked(
+            group=_G, source="w0", seq=35, time_ms=3200, member="w0", request=0, operation="write task configs",
+            connector="sink", url="http://w1:8083/",
+        ),
+        e.LeaderAnswered(group=_G, source="w0", seq=36, time_ms=3250, member="w0", request=0, answer=204),
         e.TargetStateChanged(
             group=_G, source="w0", seq=11, time_ms=5000, member="w0", connector="sink", state="PAUSED"
         ),
@@ -108,8 +118,9 @@ WORKERS: Final = Section(
         e.SessionKeyWritten(group=_G, source="w0", seq=14, time_ms=7000, member="w0", generation=1, created_ms=7000),
         e.InternalRequestChecked(
             group=_G, source="w0", seq=30, time_ms=7100, member="w0", mode="sessioned", algorithm="HmacSHA256",
-            key="9f86d081", known_key="60303ae2", refusal=403,
+            key="9f86d081", known_key="60303ae2", refusal=403, request=4, operation="fence", connector="sink",
         ),
+        e.InternalRequestAnswered(group=_G, source="w0", seq=37, time_ms=7100, member="w0", request=4, answer=403),
         e.ZombieFencingEnded(
             group=_G, source="w0", seq=27, time_ms=16_500, member="w0", generation=1, connector="source",
             transactional_ids=("connect-source-0",),

@@ -25,7 +25,9 @@ OF_SIMULATED_RUNS = {
     "only_slow_work_is_cancelled", "plugins_reach_their_state", "published_task_configs_arrive",
     "failed_tasks_get_no_producer", "restarts_follow_statuses", "earlier_tasks_are_fenced",
     "new_configs_lead_to_a_round", "operators_get_true_answers", "delays_run_out", "statuses_are_drained",
-    "known_configs_are_not_read_again", "states_are_written",
+    "known_configs_are_not_read_again", "states_are_written", "herder_queues_are_in_order",
+    "served_requests_are_answered_once", "due_requests_are_served", "reconfigurations_are_retried", "leaders_are_asked",
+    "session_keys_are_renewed_in_time",
 }  # fmt: skip
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 

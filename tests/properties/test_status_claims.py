@@ -89,7 +89,11 @@ OTHER_WROTE: tuple[Event, ...] = (
 )  # fmt: skip
 
 BROKEN: dict[str, list[tuple[Event, ...]]] = {
-    "sent_records_say_so": [(wrote(0, "RUNNING", 1), sent(0, value='{"state":"PAUSED"}'))],
+    "sent_records_say_so": [
+        (wrote(0, "RUNNING", 1), sent(0, value='{"state":"PAUSED"}')),
+        (wrote(0, "RUNNING", 1), sent(0, value='{"state":"RUNNING","trace":"boom","worker_id":"w0","generation":1}')),
+        (wrote(0, "FAILED", 1), sent(0, value='{"state":"FAILED","trace":null,"worker_id":"w0","generation":1}')),
+    ],
     "stopped_stores_are_silent": [(StatusStoreStopped(worker="w0"), sent(0))],
     "stores_start_once": [(StatusStoreStarted(worker="w0"), StatusStoreStarted(worker="w0"))],
     "explained_overwrite": [

@@ -13,6 +13,7 @@ from rebalance_check.impl.connect.herder.peers import Answer, FenceZombies, OnAn
 from rebalance_check.impl.connect.herder.restarting import Restarting
 from rebalance_check.impl.connect.herder.task_instance import Prepare
 from rebalance_check.impl.connect.herder.waits import Steps
+from rebalance_check.impl.connect.herder.work_events import work_name
 from rebalance_check.impl.connect.status.codec import TaskKey
 from rebalance_check.model.vocabulary.events import ZombieFencingEnded
 
@@ -57,12 +58,24 @@ class Fencing(Restarting):
                 prepared(False)
                 return
             self.producers.initialise(self.member, key)
-            self.add_request(0, lambda: self._verify_task(key, generation, prepared), lambda: prepared(False))
+            self.add_request(
+                0,
+                lambda: self._verify_task(key, generation, prepared),
+                lambda: prepared(False),
+                operation="verify task",
+                work=work_name(key),
+            )
 
         if self.is_leader:
-            self.add_request(0, lambda: self._fence_zombies(key.connector, fenced), lambda: prepared(False))
+            self.add_request(
+                0,
+                lambda: self._fence_zombies(key.connector, fenced),
+                lambda: prepared(False),
+                operation=FenceZombies.operation,
+                work=key.connector,
+            )
         elif self.leader_url is not None:
-            self.peers.request(self.leader_url, FenceZombies(key.connector), self.signature(), fenced)
+            self.ask_leader(self.leader_url, FenceZombies(key.connector), fenced)
         else:
             prepared(False)
 

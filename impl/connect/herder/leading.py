@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rebalance_check.impl.connect.config.errors import PrivilegedWriteError
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import SessionKey
 from rebalance_check.impl.connect.config.writing import ConfigCall
-from rebalance_check.impl.connect.herder.peers import Signature
+from rebalance_check.impl.connect.herder.peers import Answer, InternalRequest, OnAnswer, Signature
 from rebalance_check.impl.connect.herder.requests import Requests
 from rebalance_check.impl.connect.herder.waits import Steps
 from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
-from rebalance_check.model.vocabulary.events import SessionKeyWritten
+from rebalance_check.model.vocabulary.events import LeaderAnswered, LeaderAsked, SessionKeyWritten
 
 RECLAIM_BACKOFF_MS = 250
 """How long a leader waits that could not claim write privileges."""
@@ -27,6 +29,7 @@ class Leading(Requests):
         self.session_key: SessionKey | None = None
         self._key_expires_ms: int | None = None
         self._keys_made = 0
+        self._asked = 0
 
     # ------------------------------------------------------------------------------------------------ assignments
 
@@ -79,6 +82,22 @@ class Leading(Requests):
             return True
         yield from self._sleep(RECLAIM_BACKOFF_MS)
         return False
+
+    # ------------------------------------------------------------------------------------------------ the leader
+
+    def ask_leader(self, url: str, request: InternalRequest, on_answer: OnAnswer) -> None:
+        """Send a request, signed, to the worker at ``url``; ``on_answer`` is called once, at any time, or never."""
+        number, self._asked = self._asked, self._asked + 1
+        self.recorder.emit(
+            LeaderAsked(
+                member=self.member, request=number, operation=request.operation, connector=request.connector, url=url
+            )
+        )
+        self.peers.request(url, request, self.signature(), partial(self._take_answer, number, on_answer))
+
+    def _take_answer(self, number: int, on_answer: OnAnswer, answer: Answer) -> None:
+        self.recorder.emit(LeaderAnswered(member=self.member, request=number, answer=answer.value))
+        on_answer(answer)
 
     # ------------------------------------------------------------------------------------------------ session keys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 TaskConfig: TypeAlias = Mapping[str, str]
 """The configuration of one task."""
@@ -29,6 +29,7 @@ class PutTaskConfigs:
 
     connector: str
     configs: tuple[TaskConfig, ...]
+    operation: ClassVar[str] = "write task configs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class FenceZombies:
     """``PUT /connectors/{c}/fence``: a task is to start, so producers of its predecessors must be fenced (KIP-618)."""
 
     connector: str
+    operation: ClassVar[str] = "fence"
 
 
 InternalRequest: TypeAlias = PutTaskConfigs | FenceZombies

@@ -31,7 +31,9 @@ class Reconfiguring(Fencing):
     def request_reconfiguration(self, connector: str, attempt: int = 0) -> None:
         """Look at the connector's task configurations on the herder's thread; after a failure later each time."""
         delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 1, 16))
-        self.add_request(delay_ms, lambda: self._reconfigure(connector, attempt))
+        self.add_request(
+            delay_ms, lambda: self._reconfigure(connector, attempt), operation="reconfigure", work=connector
+        )
 
     def task_configs(self, config: Properties) -> tuple[TaskConfig, ...]:
         """What the connector with this configuration answers to ``taskConfigs``; other kinds of connectors override."""
@@ -77,7 +79,7 @@ class Reconfiguring(Fencing):
             if answer is not Answer.OK:
                 retry()
 
-        self.peers.request(self.leader_url, PutTaskConfigs(connector, configs), self.signature(), answered)
+        self.ask_leader(self.leader_url, PutTaskConfigs(connector, configs), answered)
 
     def _write_task_configs(self, connector: str, configs: tuple[TaskConfig, ...]) -> Steps[bool]:
         """The leader writes them; whether that succeeded. A failed transaction shows that another leads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -16,11 +17,12 @@ from rebalance_check.impl.connect.herder.peers import (
     Signature,
 )
 from rebalance_check.impl.connect.herder.reconfiguring import Reconfiguring
+from rebalance_check.impl.connect.herder.requests import Serve
 from rebalance_check.impl.connect.herder.waits import Steps
-from rebalance_check.impl.connect.herder.work_events import WorkKey
+from rebalance_check.impl.connect.herder.work_events import WorkKey, work_name
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.model.vocabulary.events import InternalRequestChecked, TopicsReset
+from rebalance_check.model.vocabulary.events import InternalRequestAnswered, InternalRequestChecked, TopicsReset
 
 VERIFICATION_ALGORITHMS: Final = ("HmacSHA256",)
 """``inter.worker.verification.algorithms``."""
@@ -34,16 +36,32 @@ def digest_of(key: bytes) -> str:
 class Serving(Reconfiguring):
     """Requests are checked where they arrive and served on the herder's thread, by the leader where it must be one."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._received = 0
+
     # ------------------------------------------------------------------------------------------------ workers
 
     def receive_internal(self, request: InternalRequest, signature: Signature | None, answer: OnAnswer) -> None:
         """A request of another worker arrived; ``answer`` is called once."""
         refusal = self._check_signature(signature)
-        self._emit_checked(signature, refusal)
+        number, self._received = self._received, self._received + 1
+        self._emit_checked(request, number, signature, refusal)
+        say = partial(self._answer_internal, number, answer)
         if refusal is not None:
-            answer(refusal)
+            say(refusal)
             return
-        self.add_request(0, lambda: self._serve_internal(request, answer), lambda: answer(Answer.FAILED))
+        self.add_request(
+            0,
+            lambda: self._serve_internal(request, say),
+            lambda: say(Answer.FAILED),
+            operation=request.operation,
+            work=request.connector,
+        )
+
+    def _answer_internal(self, number: int, answer: OnAnswer, said: Answer) -> None:
+        self.recorder.emit(InternalRequestAnswered(member=self.member, request=number, answer=said.value))
+        answer(said)
 
     def _check_signature(self, signature: Signature | None) -> Answer | None:
         """The refusal of a request with a wrong signature, None otherwise; only sessioned groups check."""
@@ -55,7 +73,9 @@ class Serving(Reconfiguring):
             return Answer.UNAVAILABLE
         return None if signature.key == self.session_key.key else Answer.FORBIDDEN
 
-    def _emit_checked(self, signature: Signature | None, refusal: Answer | None) -> None:
+    def _emit_checked(
+        self, request: InternalRequest, number: int, signature: Signature | None, refusal: Answer | None
+    ) -> None:
         self.recorder.emit(
             InternalRequestChecked(
                 member=self.member,
@@ -64,6 +84,9 @@ class Serving(Reconfiguring):
                 key="" if signature is None else digest_of(signature.key),
                 known_key="" if self.session_key is None else digest_of(self.session_key.key),
                 refusal=0 if refusal is None else refusal.value,
+                request=number,
+                operation=request.operation,
+                connector=request.connector,
             )
         )
 
@@ -88,31 +111,31 @@ class Serving(Reconfiguring):
         self, connector: str, config: WrittenProperties, answer: OnAnswer, target: TargetState | None = None
     ) -> None:
         """Create a connector or give it another configuration; only the leader does."""
-        self._as_leader(lambda: self.configs.put_connector(connector, config, target), answer)
+        self._as_leader("configure", connector, lambda: self.configs.put_connector(connector, config, target), answer)
 
     def delete_connector(self, connector: str, answer: OnAnswer) -> None:
         """Delete a connector; only the leader does, and only one that it knows."""
-        self._as_leader(lambda: self.configs.remove_connector(connector), answer, connector)
+        self._as_leader("delete", connector, lambda: self.configs.remove_connector(connector), answer)
 
     def pause_connector(self, connector: str, answer: OnAnswer) -> None:
         """Pause a connector and its tasks; any worker does that."""
-        self._put_target_state(connector, TargetState.PAUSED, answer)
+        self._put_target_state("pause", connector, TargetState.PAUSED, answer)
 
     def resume_connector(self, connector: str, answer: OnAnswer) -> None:
         """Let a paused or stopped connector run; any worker does that."""
-        self._put_target_state(connector, TargetState.STARTED, answer)
+        self._put_target_state("resume", connector, TargetState.STARTED, answer)
 
     def stop_connector(self, connector: str, answer: OnAnswer) -> None:
         """Take a connector's tasks away, then stop it (KIP-875); only the leader does."""
-        self.add_request(0, lambda: self._serve_stop(connector, answer), lambda: answer(Answer.FAILED))
+        self._ask("stop", connector, lambda: self._serve_stop(connector, answer), answer)
 
     def restart_connector_and_tasks(self, request: RestartRequest, answer: OnAnswer) -> None:
         """Have every worker restart what it runs of a connector (KIP-745); only the leader does."""
-        self.add_request(0, lambda: self._serve_restart(request, answer), lambda: answer(Answer.FAILED))
+        self._ask("restart", request.connector, lambda: self._serve_restart(request, answer), answer)
 
     def restart_work(self, key: WorkKey, answer: OnAnswer) -> None:
         """Restart one connector or task that this worker was assigned."""
-        self.add_request(0, lambda: self._serve_restart_work(key, answer), lambda: answer(Answer.FAILED))
+        self._ask("restart work", work_name(key), lambda: self._serve_restart_work(key, answer), answer)
 
     def reset_topics(self, connector: str, answer: OnAnswer) -> None:
         """Forget which topics a connector used (KIP-558); any worker does that, for any name."""
@@ -123,25 +146,28 @@ class Serving(Reconfiguring):
         self.statuses.reset_topics(connector)
         answer(Answer.OK)
 
-    def _as_leader(self, write: Callable[[], ConfigCall], answer: OnAnswer, known: str | None = None) -> None:
+    def _ask(self, operation: str, work: str, serve: Serve, answer: OnAnswer) -> None:
+        self.add_request(0, serve, lambda: answer(Answer.FAILED), operation=operation, work=work)
+
+    def _as_leader(self, operation: str, connector: str, write: Callable[[], ConfigCall], answer: OnAnswer) -> None:
         def serve() -> Steps[None]:
             if not self.is_leader:
                 answer(Answer.CONFLICT)
-            elif known is not None and known not in self.config_state:
+            elif operation == "delete" and connector not in self.config_state:
                 answer(Answer.NOT_FOUND)
             else:
                 yield from self._answer_write(write(), answer)
 
-        self.add_request(0, serve, lambda: answer(Answer.FAILED))
+        self._ask(operation, connector, serve, answer)
 
-    def _put_target_state(self, connector: str, state: TargetState, answer: OnAnswer) -> None:
+    def _put_target_state(self, operation: str, connector: str, state: TargetState, answer: OnAnswer) -> None:
         def serve() -> Steps[None]:
             if connector not in self.config_state:
                 answer(Answer.NOT_FOUND)
             else:
                 yield from self._answer_write(self.configs.put_target_state(connector, state), answer)
 
-        self.add_request(0, serve, lambda: answer(Answer.FAILED))
+        self._ask(operation, connector, serve, answer)
 
     def _serve_stop(self, connector: str, answer: OnAnswer) -> Steps[None]:
         if not self.is_leader:

@@ -14,17 +14,14 @@ from rebalance_check.impl.connect.status.attempts import StatusStoreError
 from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
-    StatusValue,
     TaskKey,
     TopicKey,
     TopicValue,
+    status_value,
 )
 from rebalance_check.impl.connect.status.store import StatusStore
 
 Key = ConnectorKey | TaskKey
-
-BOOM = "java.lang.RuntimeException: boom"
-"""The trace of everything that fails in a simulation."""
 
 
 class StatusWriter:
@@ -77,7 +74,7 @@ class StatusWriter:
             self._unless_stopped(partial(self.store.delete_topic, TopicKey(used.topic, used.connector)))
 
     def _put(self, key: Key, status: Status, *, safe: bool = False) -> None:
-        value = StatusValue(status, self.worker_id, self._generation(), BOOM if status is Status.FAILED else None)
+        value = status_value(status, self.worker_id, self._generation())
         write = self.store.put_safe if safe else self.store.put
         self._unless_stopped(lambda: write(key, value))
 

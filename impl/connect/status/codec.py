@@ -44,6 +44,10 @@ class ValueFormat(StrEnum):
     KAFKA_4_3 = "4.3"
 
 
+BOOM = "java.lang.RuntimeException: boom"
+"""The trace of everything that fails in a simulation."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatusValue:
     """The value of a connector or task record. Readers accept a ``worker_id`` of None, which no worker writes."""
@@ -53,6 +57,11 @@ class StatusValue:
     generation: int
     trace: str | None = None
     version: str | None = None
+
+
+def status_value(status: Status, worker_id: str, generation: int) -> StatusValue:
+    """The value of a status, with the trace of what failed, and of that alone."""
+    return StatusValue(status, worker_id, generation, BOOM if status is Status.FAILED else None)
 
 
 @dataclass(frozen=True, slots=True)

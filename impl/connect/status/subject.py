@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, TaskKey, status_value
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, InFlight, SharedLog, StatusRecord
 from rebalance_check.impl.connect.status.store import StatusStore
@@ -158,10 +158,10 @@ class StatusStoreSubject:
         worker_id = f"m{action.member}"
         if action.kind is ActionKind.PUT:
             status = (Status.RUNNING, Status.DESTROYED)[which]
-            worker.store.put(key, StatusValue(status, worker_id, worker.generation))
+            worker.store.put(key, status_value(status, worker_id, worker.generation))
         else:
             status = (Status.UNASSIGNED, Status.FAILED)[which]
-            worker.store.put_safe(key, StatusValue(status, worker_id, worker.generation))
+            worker.store.put_safe(key, status_value(status, worker_id, worker.generation))
 
     def _fail(self, worker: StoreWorker, head: InFlight, *, lost: bool) -> None:
         if (head.appended and lost) or not (head.appended or self._spend("failures")):

@@ -15,6 +15,7 @@ from rebalance_check.impl.mutants.edits.contract import CONTRACT_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
 from rebalance_check.impl.mutants.edits.group_claims import GROUP_CLAIM_EDITS
+from rebalance_check.impl.mutants.edits.herder_queue import HERDER_QUEUE_EDITS
 from rebalance_check.impl.mutants.edits.need import NEED_EDITS
 from rebalance_check.impl.mutants.edits.passed_over import PASSED_OVER_EDITS
 from rebalance_check.impl.mutants.edits.record import RECORD_EDITS
@@ -34,6 +35,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **RECORD_EDITS,
     **GROUP_CLAIM_EDITS,
     **WORKER_DUTY_EDITS,
+    **HERDER_QUEUE_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

@@ -117,6 +117,7 @@ class WorkerApplication:
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
                 heartbeat_interval_ms=config.heartbeat_interval_ms,
                 exactly_once=start.exactly_once.transactional,
+                session_key_ttl_ms=KEY_TTL_MS,
             )
         )
 

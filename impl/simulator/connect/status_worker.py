@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 
 from rebalance_check.impl.connect.status.attempts import Attempt, StatusStoreError
-from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, TaskKey, status_value
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.clock import VirtualClock
@@ -135,8 +135,7 @@ class WorkerProcess:
 
         Where threads are reordered the record is handed over later than it was admitted.
         """
-        trace = "java.lang.RuntimeException: boom" if status is Status.FAILED else None
-        value = StatusValue(status, self.worker_id, self.generation, trace)
+        value = status_value(status, self.worker_id, self.generation)
         if self.store.stopped:
             return
         attempt = self.store.admit(key, value, safe=safe)
