@@ -187,7 +187,7 @@ _OPERATOR: Final = {
     "stop-request-forgotten": (
         Edit(
             f"{_HERDER}.serving:Serving.stop_connector",
-            "self.add_request(0, lambda: self._serve_stop(connector, answer), lambda: answer(Answer.FAILED))",
+            'self._ask("stop", connector, lambda: self._serve_stop(connector, answer), answer)',
             "pass",
         ),
     ),
