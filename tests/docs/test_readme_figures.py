@@ -41,5 +41,6 @@ def test_the_readme_says_about_how_many_invariants_there_are() -> None:
         310: "three hundred and ten",
         320: "three hundred and twenty",
         330: "three hundred and thirty",
+        340: "three hundred and forty",
     }
     assert f"some {words[round(len(CATALOGUE), -1)]} more" in PAGE.read_text(encoding="utf-8")
