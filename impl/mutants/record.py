@@ -150,4 +150,16 @@ RECORD_MUTANTS: Final = [
         "changed_work_has_a_target",
         SimulatedProtocol.CONNECT,
     ),
+    _mutant(
+        "joined-claims-are-those-of-before",
+        "a member records of a generation that it joined the claims of the JoinGroup before",
+        "joins_record_their_claims",
+        SimulatedProtocol.COOPERATIVE,
+    ),
+    _mutant(
+        "restart-requests-are-not-queued",
+        "a worker that is asked to restart a connector or task neither queues that nor answers",
+        "operator_requests_are_queued",
+        SimulatedProtocol.CONNECT,
+    ),
 ]

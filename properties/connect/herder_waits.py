@@ -29,7 +29,7 @@ class DueRequestsAreServedViolated(Violation):
 class _DueRequests(IdleHerderFold):
     """Per worker: its queue, too."""
 
-    bookkeeping = BOOKKEEPING | {HerderRequestQueued}
+    bookkeeping = BOOKKEEPING | {HerderRequestQueued, WorkerConfigured}
     needs = ((WorkerConfigured,), (HerderRequestQueued,))
 
     def __init__(self, invariant: Invariant) -> None:

@@ -41,7 +41,7 @@ def created_ms(record: ConfigRead) -> int | None:
 class _Keys(IdleHerderFold):
     """Per worker: the session key that its store has read last, and the one that its herder surely knows."""
 
-    bookkeeping = BOOKKEEPING | {ConfigRead, ConfigStoreStarted}
+    bookkeeping = BOOKKEEPING | {ConfigRead, ConfigStoreStarted, WorkerConfigured}
     needs = ((WorkerConfigured,), (SessionKeyWritten,))
 
     def __init__(self, invariant: Invariant) -> None:

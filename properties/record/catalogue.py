@@ -12,11 +12,13 @@ from rebalance_check.properties.record import (
     commit_answers,
     connect_writes,
     emptied,
+    joined,
     listeners,
     looks,
     memberships,
     naming,
     numbers,
+    operators,
     serving,
     targets,
 )
@@ -35,5 +37,7 @@ RecordClaims: Final[tuple[Invariant, ...]] = (
     *beginnings.CLAIMS,
     *connect_writes.CLAIMS,
     *targets.CLAIMS,
+    *joined.CLAIMS,
+    *operators.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -1,4 +1,5 @@
-"""Requests of members and writes of status stores are numbered one after another: a gap is something unrecorded."""
+"""Requests of members, and to herders and leaders, and writes of status stores are numbered one after another: a gap
+is something unrecorded."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     Event,
+    HerderRequestQueued,
+    LeaderAsked,
     LookUpSent,
     MemberStarted,
     ReplyEvent,
@@ -22,6 +25,12 @@ from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 COORDINATOR: Final = "the coordinator"
 """Who numbers the requests that arrive."""
+
+REQUEST: Final = "request"
+QUEUED: Final = "request to its herder"
+INTERNAL: Final = "request to its leader"
+OF_A_PROCESS: Final = (REQUEST, QUEUED, INTERNAL)
+"""What each process counts from 0."""
 
 
 class NumbersHaveNoGapsViolated(Violation):
@@ -40,6 +49,8 @@ class _Numbers(SimulatedFold):
             RequestSent: self.on_sent,
             LookUpSent: self.on_sent,
             StatusAttempted: self.on_attempt,
+            HerderRequestQueued: self.on_queued,
+            LeaderAsked: self.on_asked,
             **dict.fromkeys((RequestParked, *REPLIES), self.on_arrived),
         }
         super().__init__(invariant, handlers)
@@ -50,12 +61,21 @@ class _Numbers(SimulatedFold):
 
     def on_process(self, event: MemberStarted) -> None:
         """A process counts anew."""
-        key = ("request", event.member)
-        self._last[key], self._numbers[key] = event, -1
+        for what in OF_A_PROCESS:
+            key = (what, event.member)
+            self._last[key], self._numbers[key] = event, -1
 
     def on_sent(self, event: RequestSent | LookUpSent) -> None:
         """Requests and look-ups are counted together."""
-        self._next(("request", event.member), event.request, event)
+        self._next((REQUEST, event.member), event.request, event)
+
+    def on_queued(self, event: HerderRequestQueued) -> None:
+        """What is queued for the herder's thread of a worker is."""
+        self._next((QUEUED, event.member), event.number, event)
+
+    def on_asked(self, event: LeaderAsked) -> None:
+        """What a worker asks its leader for is."""
+        self._next((INTERNAL, event.member), event.request, event)
 
     def on_attempt(self, event: StatusAttempted) -> None:
         """All writes of a store are, also those that it suppresses; each store has a name of its own."""
@@ -91,14 +111,24 @@ class _Numbers(SimulatedFold):
 NumbersHaveNoGaps: Final = Invariant(
     name="numbers_have_no_gaps",
     family=FAMILY,
-    claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are the writes of a status "
-    "store; a coordinator, whose numbers begin with 1, keeps each request that arrives or answers it at once",
+    claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are those to its herder "
+    "and to the leader of its workers, and the writes of a status store; a coordinator, whose numbers begin with 1, "
+    "keeps each request that arrives or answers it at once",
     source="AbstractCoordinator.client; NetworkClient (correlation ids)",
     premises=(RECORDED,),
-    exempted_by=(LookUpSent, MemberStarted, RequestParked, RequestSent, StatusAttempted, *REPLIES),
+    exempted_by=(
+        HerderRequestQueued,
+        LeaderAsked,
+        LookUpSent,
+        MemberStarted,
+        RequestParked,
+        RequestSent,
+        StatusAttempted,
+        *REPLIES,
+    ),
     violation=NumbersHaveNoGapsViolated,
     fold=_Numbers,
-)
+)  # fmt: skip
 """A number that is left out is a request that no claim sees.
 
 The smallest history that breaks it::

@@ -155,4 +155,14 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "pass",
         ),
     ),
+    "joined-claims-are-those-of-before": (
+        Edit(f"{_CLIENT}.joining:Joining._send_join", "self._sent_claims = self.claims()", "pass"),
+    ),
+    "restart-requests-are-not-queued": (
+        Edit(
+            f"{_CONNECT}.herder.serving:Serving.restart_work",
+            'self._ask("restart work", work_name(key), lambda: self._serve_restart_work(key, answer), answer)',
+            "pass",
+        ),
+    ),
 }

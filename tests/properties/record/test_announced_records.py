@@ -20,15 +20,20 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     HerderAnswered,
     HerderAsked,
+    HerderRequestQueued,
+    LeaderAsked,
+    MemberJoined,
     MemberLeft,
     MemberStarted,
     OffsetCommitted,
+    OwnerLookedUp,
     ProducerFenced,
     ProducerInitialised,
     RequestAnswered,
     RequestSent,
     RestartPlanned,
     RestartRequested,
+    RunSettled,
     RunStarted,
     SessionKeyWritten,
     StatusAnswered,
@@ -59,6 +64,7 @@ History = Callable[..., list[Event]]
 CALLS, CLAIMS, COMMITS = "calls_are_recorded_whole", "claims_are_recorded", "commits_are_recorded"
 BEGINS, WRITES = "ends_follow_begins", "config_writes_are_announced"
 STATUSES, RESETS = "status_records_are_true", "resets_are_recorded"
+NUMBERS, JOINED, OPERATORS = "numbers_have_no_gaps", "joins_record_their_claims", "operator_requests_are_queued"
 STORES, TARGETS = "stores_stop_with_their_worker", "changed_work_has_a_target"
 TOPIC_KEY: Final = "status-topic-t:connector-c"
 
@@ -88,6 +94,7 @@ DONE = HerderAnswered(member="w0", request=0, answer=204)
 STORE = StatusStoreStarting(worker="s0", ends=(0,))
 LEFT = MemberLeft(member="w0")
 STOPPED = TaskStopped(member="w0", generation=1, member_id="a", task="c-0")
+LOOKED_UP = OwnerLookedUp(member="w0", generation=1, member_id="a", work="c", url="u")
 FOUND_NONE = StatusQueried(worker="s0", key=TOPIC_KEY, status="")
 
 
@@ -147,6 +154,26 @@ def target(of: str, connector: str = "c") -> TargetStateChanged:
     return TargetStateChanged(member="w0", connector=connector, state=of)
 
 
+def joins(*owned: str) -> RequestSent:
+    return RequestSent(member="w0", api="JoinGroup", request=1, owned=owned)
+
+
+def joined(*owned: str) -> MemberJoined:
+    return MemberJoined(member="w0", generation=1, member_id="a", owned_partitions=owned)
+
+
+def asked(operation: str, request: int = 0) -> HerderAsked:
+    return HerderAsked(member="w0", request=request, operation=operation, work="c")
+
+
+def queued(operation: str, number: int = 0) -> HerderRequestQueued:
+    return HerderRequestQueued(member="w0", number=number, operation=operation, work="c")
+
+
+def asks_leader(request: int) -> LeaderAsked:
+    return LeaderAsked(member="w0", request=request, operation="fence", connector="c", url="u")
+
+
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a consumer's call": (CALLS, (RUN, STARTED, called(), COMPLETED, back())),
     "a worker's call": (CALLS, (RUN, STARTED, WORKER, called(), RECEIVED, COMPLETED, back())),
@@ -190,6 +217,17 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a pause of a task that starts": (TARGETS, (RUN, TASK, target("PAUSED"), state("RUNNING"), state("PAUSED"))),
     "a start that is paused": (TARGETS, (RUN, TASK, state("RUNNING"), STOPPED, TASK, state("PAUSED"))),
     "a task that was prepared": (TARGETS, (RUN, ONCE, target("PAUSED"), TASK, state("RUNNING"), state("PAUSED"))),
+    "numbers of a worker": (
+        NUMBERS, (RUN, STARTED, queued("pause"), queued("stop", 1), asks_leader(0), asks_leader(1))
+    ),
+    "the claims that were sent": (JOINED, (RUN, joins("t-0", "t-1"), answered("JoinGroup"), joined("t-1", "t-0"))),
+    "an answer that is given up": (
+        JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joins(), answered("JoinGroup", None), joined("t-0"))
+    ),
+    "asked and queued": (OPERATORS, (RUN, asked("pause"), queued("pause"), asked("stop", 1), queued("stop", 1))),
+    "asked and answered": (OPERATORS, (RUN, asked("reset topics"), DONE, RunSettled())),
+    "asked and dead": (OPERATORS, (RUN, asked("pause"), STARTED, RunSettled())),
+    "asked the owner": (OPERATORS, (RUN, LOOKED_UP, asked("restart work"), queued("restart work"), RunSettled())),
     "a reset": (RESETS, (RUN, ASKED, TopicsReset(member="w0", connector="c"), DONE)),
 }  # fmt: skip
 
@@ -231,6 +269,15 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the target of another": (
         TARGETS, (RUN, TASK, state("RUNNING"), target("PAUSED", connector="d"), state("PAUSED"))
     ),
+    "a request to its herder is left out": (NUMBERS, (RUN, STARTED, queued("pause"), queued("stop", 2))),
+    "a request to its leader comes twice": (NUMBERS, (RUN, STARTED, asks_leader(0), asks_leader(0))),
+    "other claims": (JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joined())),
+    "the claims of an earlier join": (
+        JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joins(), answered("JoinGroup"), joined("t-0"))
+    ),
+    "neither queued nor answered": (OPERATORS, (RUN, asked("pause"), asked("stop", 1))),
+    "another is queued": (OPERATORS, (RUN, asked("pause"), queued("stop"), RunSettled())),
+    "no owner is looked up": (OPERATORS, (RUN, asked("restart work"), queued("restart work"), RunSettled())),
     "no reset": (RESETS, (RUN, TopicsReset(member="w0", connector="c"), ASKED, DONE)),
 }  # fmt: skip
 
