@@ -135,4 +135,10 @@ CONFIG_MUTANTS: Final = [
         "compaction removes what lies behind an open transaction",
         "compaction_keeps_what_is_needed",
     ),
+    _mutant("failed-calls-do-not-end", "a call whose step fails neither returns nor throws", "config_calls_end"),
+    _mutant(
+        "failed-transaction-keeps-privileges",
+        "a store whose transaction failed keeps its write privileges",
+        "lost_write_privileges_are_claimed_anew",
+    ),
 ]

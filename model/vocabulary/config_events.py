@@ -86,6 +86,23 @@ class ConfigReadEnded(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigCallStarted(MemberEvent):
+    """A ``method`` of the config store was called (a name of ``KafkaConfigBackingStore``), the store's ``call``-th."""
+
+    call: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigCallEnded(MemberEvent):
+    """A call of the config store ended: ``error`` is the exception that it threw, "" where it returned."""
+
+    call: int
+    method: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigSnapshotTaken(MemberEvent):
     """The herder took a snapshot of the store (``ClusterConfigState``).
 
@@ -142,6 +159,7 @@ class ProducerFenced(Event):
 
 ConfigEvent: TypeAlias = (
     ConfigAppended | ConfigTransactionEnded | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadStarted
-    | ConfigReadEnded | ConfigSnapshotTaken | ConfigCallbackCalled | ProducerInitialised | ProducerFenced
+    | ConfigReadEnded | ConfigCallStarted | ConfigCallEnded | ConfigSnapshotTaken | ConfigCallbackCalled
+    | ProducerInitialised | ProducerFenced
 )  # fmt: skip
 """The events of the config topic."""

@@ -29,6 +29,8 @@ from rebalance_check.model.vocabulary.callback_events import CallbackStarted as 
 from rebalance_check.model.vocabulary.callback_events import MemberClosing as MemberClosing
 from rebalance_check.model.vocabulary.config_events import ConfigAppended as ConfigAppended
 from rebalance_check.model.vocabulary.config_events import ConfigCallbackCalled as ConfigCallbackCalled
+from rebalance_check.model.vocabulary.config_events import ConfigCallEnded as ConfigCallEnded
+from rebalance_check.model.vocabulary.config_events import ConfigCallStarted as ConfigCallStarted
 from rebalance_check.model.vocabulary.config_events import ConfigCompacted as ConfigCompacted
 from rebalance_check.model.vocabulary.config_events import ConfigEvent as ConfigEvent
 from rebalance_check.model.vocabulary.config_events import ConfigRead as ConfigRead

@@ -6,6 +6,7 @@ from typing import Final
 
 from rebalance_check.properties.config_store import (
     agreement,
+    calls,
     compaction,
     consistency,
     forms,
@@ -38,5 +39,6 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     *compaction.CLAIMS,
     *isolation.CLAIMS,
     *transactions.CLAIMS,
+    *calls.CLAIMS,
 )
 """Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.vocabulary.events import (
+    ConfigCallEnded,
+    ConfigCallStarted,
     ConfigReadEnded,
     ConfigReadStarted,
     Event,
@@ -49,6 +51,7 @@ class _Pair(NamedTuple):
 
 PAIRS: Final = (
     _Pair(ConfigReadStarted, ConfigReadEnded, "a read to the end of the config topic", ("member",)),
+    _Pair(ConfigCallStarted, ConfigCallEnded, "a call of a config store", ("member", "method")),
     _Pair(StatusStoreStarting, StatusStoreStarted, "the start of a status store", ("worker",)),
     _Pair(StatusFlushStarted, StatusFlushed, "a flush of a status store", ("worker",)),
     _Pair(
@@ -162,11 +165,11 @@ class _Stores(SimulatedFold):
 EndsFollowBegins: Final = Invariant(
     name="ends_follow_begins",
     family=FAMILY,
-    claim="before the end of each start of a status store, flush, read to the end of the config topic and request to "
-    "restart, its begin is recorded",
+    claim="before the end of each start of a status store, flush, read to the end of the config topic, call of a "
+    "config store and request to restart, its begin is recorded",
     source="KafkaBasedLog.start, flush, readToEnd; DistributedHerder.onRestartRequest",
     premises=(RECORDED,),
-    exempted_by=(ConfigReadStarted, RestartRequested, StatusFlushStarted, StatusStoreStarting),
+    exempted_by=(ConfigCallStarted, ConfigReadStarted, RestartRequested, StatusFlushStarted, StatusStoreStarting),
     violation=EndsFollowBeginsViolated,
     fold=_Begun,
 )

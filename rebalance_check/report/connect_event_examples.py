@@ -70,6 +70,11 @@ WORKERS: Final = Section(
         e.PluginFailed(group=_G, source="operator", seq=2, time_ms=5500, member="w0", work="sink"),
         e.WorkerStopRequested(group=_G, source="w0", seq=30, time_ms=60_000, member="w0"),
         e.ConfigReadStarted(group=_G, source="w0", seq=31, time_ms=60_001, member="w0", isolation="read_committed"),
+        e.ConfigCallStarted(group=_G, source="w0", seq=37, time_ms=60_001, member="w0", call=4, method="putSessionKey"),
+        e.ConfigCallEnded(
+            group=_G, source="w0", seq=38, time_ms=60_002, member="w0", call=4, method="putSessionKey",
+            error="PrivilegedWriteException",
+        ),
         e.ConfigTransactionEnded(
             group=_G, source="config topic", seq=5, time_ms=60_002, transactional_id="connect-cluster-connect", epoch=1,
             offset=9, outcome="committed",

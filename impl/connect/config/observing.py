@@ -18,7 +18,13 @@ from rebalance_check.impl.connect.config.changes import (
 from rebalance_check.impl.connect.config.errors import TaskCountError
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot, ConnectorState
 from rebalance_check.impl.connect.config.values import Properties, RestartRequest
-from rebalance_check.model.vocabulary.events import ConfigCallbackCalled, ConfigRead, ConfigSnapshotTaken
+from rebalance_check.impl.connect.config.writing import ConfigCall
+from rebalance_check.model.vocabulary.events import (
+    ConfigCallbackCalled,
+    ConfigCallEnded,
+    ConfigRead,
+    ConfigSnapshotTaken,
+)
 
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -37,6 +43,12 @@ def read_event(member: str, offset: int, key: str | None, value: bytes | None, *
     """A record as the store read it; bytes that are no text are shown as such."""
     text = None if value is None else value.decode(errors="backslashreplace")
     return ConfigRead(member=member, offset=offset, key=key or "", value=text, converted=converted)
+
+
+def call_ended_event(member: str, call: ConfigCall) -> ConfigCallEnded:
+    """How a call ended, with Kafka's name of its exception."""
+    error = "" if call.error is None else call.error.java
+    return ConfigCallEnded(member=member, call=call.number, method=call.plan.method, error=error)
 
 
 def callback_event(member: str, change: ConfigChange) -> ConfigCallbackCalled:

@@ -28,7 +28,7 @@ from rebalance_check.impl.connect.config.log import (
     ReadToEnd,
     Send,
 )
-from rebalance_check.impl.connect.config.observing import callback_event, read_event, snapshot_event
+from rebalance_check.impl.connect.config.observing import call_ended_event, callback_event, read_event, snapshot_event
 from rebalance_check.impl.connect.config.reading import ConfigState, read_record
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import (
@@ -40,7 +40,12 @@ from rebalance_check.impl.connect.config.values import (
 )
 from rebalance_check.impl.connect.config.writing import READ_WRITE_TIMEOUT_MS, ConfigCall, Plan, Write
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import ConfigReadEnded, ConfigReadStarted, ConfigStoreStarted
+from rebalance_check.model.vocabulary.events import (
+    ConfigCallStarted,
+    ConfigReadEnded,
+    ConfigReadStarted,
+    ConfigStoreStarted,
+)
 
 
 class ConfigStore:
@@ -73,6 +78,7 @@ class ConfigStore:
         self._started = False
         self._privileged = False
         self._submitted = 0
+        self._begun = 0
         self._calls: dict[int, ConfigCall] = {}
 
     # -------------------------------------------------------------------------------------------- what is known
@@ -190,13 +196,16 @@ class ConfigStore:
     # -------------------------------------------------------------------------------------------- steps
 
     def _begin(self, plan: Plan, timeout_ms: int | None = READ_WRITE_TIMEOUT_MS) -> ConfigCall:
-        call = ConfigCall(plan, None if timeout_ms is None else self._now() + timeout_ms)
+        call = ConfigCall(plan, None if timeout_ms is None else self._now() + timeout_ms, self._begun)
+        self._begun += 1
+        self._recorder.emit(ConfigCallStarted(member=self.member, call=call.number, method=plan.method))
         self._go_on(call)
         return call
 
     def _go_on(self, call: ConfigCall) -> None:
         """Submit the call's next step, if there is one."""
         if call.done:
+            self._ended(call)
             return
         step, _ = call.step
         if isinstance(step, Write) and not step.records and not self._is_transaction(step):
@@ -208,6 +217,7 @@ class ConfigStore:
                 f"{self.member} cannot write {step.records[0].key if step.records else 'nothing'} to the config topic "
                 "without write privileges: claim them first"
             )
+            self._ended(call)
             return
         if isinstance(step, ReadToEnd):
             self._recorder.emit(ConfigReadStarted(member=self.member, isolation=self.exactly_once.isolation))
@@ -252,6 +262,10 @@ class ConfigStore:
         call.error = self._error(call, step, f"{self.member} failed in {what} ({why})")
         if isinstance(step, InitTransactions) or isinstance(call.error, PrivilegedWriteError):
             self._drop_privileges()
+        self._ended(call)
+
+    def _ended(self, call: ConfigCall) -> None:
+        self._recorder.emit(call_ended_event(self.member, call))
 
     def _error(self, call: ConfigCall, step: writing.CallStep, text: str) -> ConfigStoreError:
         if call.plan is writing.START and self._log.partitions > 1:

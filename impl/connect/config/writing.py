@@ -34,6 +34,9 @@ from rebalance_check.impl.connect.config.values import (
 READ_WRITE_TIMEOUT_MS: Final = 30_000
 """``READ_WRITE_TOTAL_TIMEOUT_MS``: how long one write, with everything that is read back, may take."""
 
+PUT_CONNECTOR: Final = "putConnectorConfig"
+CLAIM_PRIVILEGES: Final = "claimWritePrivileges"
+
 
 @dataclass(frozen=True, slots=True)
 class Write:
@@ -48,8 +51,9 @@ CallStep: TypeAlias = Write | ReadToEnd | InitTransactions
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of one call, each with what Kafka's message says that failed when it does."""
+    """The steps of one call of Kafka's ``method``, each with what Kafka's message says that failed when it does."""
 
+    method: str
     steps: tuple[tuple[CallStep, str], ...]
 
 
@@ -62,6 +66,7 @@ class ConfigCall:
 
     plan: Plan
     deadline_ms: int | None
+    number: int = 0
     at: int = 0
     error: ConfigStoreError | None = None
 
@@ -86,19 +91,19 @@ class ConfigCall:
             raise ConfigStoreError(f"the call is at step {self.at + 1} of {len(self.plan.steps)}: let the log go on")
 
 
-def _written_and_read(what: str, *records: ConfigRecord) -> Plan:
-    return Plan(((Write(records), what), (ReadToEnd(), what)))
+def _written_and_read(method: str, what: str, *records: ConfigRecord) -> Plan:
+    return Plan(method, ((Write(records), what), (ReadToEnd(), what)))
 
 
-def _plain(what: str, record: ConfigRecord) -> Plan:
-    return Plan(((Write((record,), privileged=False), what),))
+def _plain(method: str, what: str, record: ConfigRecord) -> Plan:
+    return Plan(method, ((Write((record,), privileged=False), what),))
 
 
 def put_connector(connector: str, config: WrittenProperties, target: TargetState | None) -> Plan:
     """The target state comes first, so that a worker that reads the new connector knows it already."""
     first = () if target is None else (target_state_record(connector, target),)
     what = "writing connector configuration to Kafka"
-    return _written_and_read(what, *first, connector_record(connector, config))
+    return _written_and_read(PUT_CONNECTOR, what, *first, connector_record(connector, config))
 
 
 def put_tasks(connector: str, configs: Sequence[WrittenProperties]) -> Plan:
@@ -109,48 +114,52 @@ def put_tasks(connector: str, configs: Sequence[WrittenProperties]) -> Plan:
     if tasks:
         steps.append((ReadToEnd(), root))
     steps += [(Write((commit_record(connector, len(tasks)),)), root), (ReadToEnd(), root)]
-    return Plan(tuple(steps))
+    return Plan("putTaskConfigs", tuple(steps))
 
 
 def put_connector_and_tasks(
     connector: str, config: WrittenProperties, target: TargetState | None, tasks: Sequence[WrittenProperties]
 ) -> Plan:
     """The connector, and behind it its tasks as they are, so that compaction cannot leave them before it."""
-    return Plan((*put_connector(connector, config, target).steps, *put_tasks(connector, tasks).steps))
+    steps = (*put_connector(connector, config, target).steps, *put_tasks(connector, tasks).steps)
+    return Plan(PUT_CONNECTOR, steps)
 
 
 def remove_connector(connector: str) -> Plan:
     """Two tombstones; the records of tasks, commits, fencings and restarts stay behind."""
     gone = (tombstone(RecordKind.CONNECTOR, connector), tombstone(RecordKind.TARGET_STATE, connector))
-    return _written_and_read("removing connector configuration from Kafka", *gone)
+    return _written_and_read("removeConnectorConfig", "removing connector configuration from Kafka", *gone)
 
 
 def put_target_state(connector: str, state: TargetState) -> Plan:
     """Any worker may do it."""
-    return _plain("writing target state to Kafka", target_state_record(connector, state))
+    return _plain("putTargetState", "writing target state to Kafka", target_state_record(connector, state))
 
 
 def put_task_count(connector: str, tasks: int) -> Plan:
     """After the producers of the tasks were fenced."""
-    return _written_and_read("writing task count record to Kafka", task_count_record(connector, tasks))
+    record = task_count_record(connector, tasks)
+    return _written_and_read("putTaskCountRecord", "writing task count record to Kafka", record)
 
 
 def put_session_key(key: SessionKey) -> Plan:
     """The leader's duty (KIP-507)."""
-    return _written_and_read("writing session key to Kafka", session_key_record(key))
+    return _written_and_read("putSessionKey", "writing session key to Kafka", session_key_record(key))
 
 
 def put_restart(request: RestartRequest) -> Plan:
     """The leader writes what every worker then plans for itself."""
-    return _written_and_read(f"writing {request} to Kafka", restart_record(request))
+    return _written_and_read("putRestartRequest", f"writing {request} to Kafka", restart_record(request))
 
 
 def put_logger_level(namespace: str, level: str) -> Plan:
     """Any worker may do it."""
-    return _plain("writing logger level to Kafka", logger_record(namespace, level))
+    return _plain("putLoggerLevel", "writing logger level to Kafka", logger_record(namespace, level))
 
 
-START: Final = Plan(((ReadToEnd(), "starting the config store"),))
-REFRESH: Final = Plan(((ReadToEnd(), "trying to read to end of config log"),))
-CLAIM: Final = Plan(((InitTransactions(), "creating and initializing the fencable producer for the config topic"),))
-NOTHING: Final = Plan(())
+START: Final = Plan("start", ((ReadToEnd(), "starting the config store"),))
+REFRESH: Final = Plan("refresh", ((ReadToEnd(), "trying to read to end of config log"),))
+CLAIM: Final = Plan(
+    CLAIM_PRIVILEGES, ((InitTransactions(), "creating and initializing the fencable producer for the config topic"),)
+)
+NOTHING: Final = Plan(CLAIM_PRIVILEGES, ())

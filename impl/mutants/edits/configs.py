@@ -130,5 +130,9 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "limit = self.end if below is None else below",
         ),
     ),
+    "failed-calls-do-not-end": (Edit(f"{_STORE}.completed", "self._fail(call, failure)", "pass"),),
+    "failed-transaction-keeps-privileges": (
+        Edit(f"{_STORE}._drop_privileges", "self._privileged = False", "pass"),
+    ),
 }  # fmt: skip
 """By name of the mutant."""

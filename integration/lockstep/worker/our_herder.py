@@ -35,7 +35,7 @@ from rebalance_check.model.vocabulary.events import (
     TaskStopped,
 )
 
-_AT_ONCE: Final = Plan(())
+_AT_ONCE: Final = Plan("", ())
 
 
 class _ReadConfigs:
