@@ -411,6 +411,7 @@ STEPS: Final[dict[str, int]] = {
     "unused-id-leaves-the-join-phase-open": 10,
     "waiting-member-expires": 7,
     "wakeup-abandons-completed-rebalance": 7,
+    "work-is-given-up-at-once": 12,
     "worker-keeps-tasks-while-joining": 3,
     "worker-waits-for-a-coordinator": 6,
     "zombie-worker-keeps-tasks": 8,

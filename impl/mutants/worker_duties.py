@@ -148,5 +148,10 @@ WORKER_DUTY_MUTANTS: Final = [
         "a worker whose connector is paused writes no status of it",
         "states_are_written",
     ),
+    _mutant(
+        "work-is-given-up-at-once",
+        "a worker that finds no coordinator gives its work up at its first poll in vain",
+        "work_is_given_up_after_a_wait",
+    ),
 ]
 """In the order of the claims that they break."""

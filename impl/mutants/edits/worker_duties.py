@@ -29,6 +29,13 @@ _OF_PLUGINS: Final = {
             "self._stop_requested = False",
         ),
     ),
+    "work-is-given-up-at-once": (
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator._has_coordinator_or_gave_up",
+            "if self._now_ms < self._unknown_since_ms + self.config.heartbeat_interval_ms:",
+            "if self._now_ms < self._unknown_since_ms:",
+        ),
+    ),
     "stopping-worker-waits-for-its-round": (
         Edit(f"{_CONNECT}.herder.herder:Herder._become_active", "return False", "pass"),
     ),
