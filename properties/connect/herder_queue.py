@@ -134,7 +134,7 @@ class _InOrder(_Recorded):
 
 
 class _AnsweredOnce(_Recorded):
-    """Per worker: what it was asked for and has not queued, and of what is queued who is to be answered."""
+    """Per worker: what it was asked for and has not queued, and the callers of what is queued."""
 
     bookkeeping = frozenset({*PROCESS, HerderAsked, InternalRequestChecked, HerderRequestQueued})
     needs = ((WorkerConfigured,), (HerderAsked, InternalRequestChecked))
@@ -190,7 +190,7 @@ class _AnsweredOnce(_Recorded):
             )  # fmt: skip
 
     def on_ended(self, event: HerderRequestEnded) -> None:
-        """Who asked has the answer; what is refused is answered behind that."""
+        """The caller has the answer; what is refused is answered behind that."""
         asked = self._queued.get(event.member, {}).pop(event.number, None)
         if asked is None or event.refused:
             return

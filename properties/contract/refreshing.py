@@ -81,7 +81,7 @@ PatternsAreMatchedBeforeJoining: Final = Invariant(
     family=FAMILY,
     claim="a consumer that subscribes by a pattern fetches metadata before each join, so that it joins for the topics "
     "that match then",
-    source="ConsumerCoordinator.poll: who subscribes by a pattern awaits new metadata before ensureActiveGroup",
+    source="ConsumerCoordinator.poll: a subscriber to a pattern awaits new metadata before ensureActiveGroup",
     premises=(RECORDED,),
     exempted_by=(MetadataReceived, MemberStarted),
     violation=PatternsAreMatchedBeforeJoiningViolated,

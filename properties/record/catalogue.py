@@ -10,7 +10,7 @@ from rebalance_check.properties.record import (
     beginnings,
     calls,
     commit_answers,
-    connect_writes,
+    config_writes,
     emptied,
     joined,
     listeners,
@@ -20,6 +20,7 @@ from rebalance_check.properties.record import (
     numbers,
     operators,
     serving,
+    status_records,
     targets,
 )
 
@@ -35,7 +36,8 @@ RecordClaims: Final[tuple[Invariant, ...]] = (
     *listeners.CLAIMS,
     *calls.CLAIMS,
     *beginnings.CLAIMS,
-    *connect_writes.CLAIMS,
+    *config_writes.CLAIMS,
+    *status_records.CLAIMS,
     *targets.CLAIMS,
     *joined.CLAIMS,
     *operators.CLAIMS,
