@@ -1,5 +1,4 @@
-"""What an operator asks a worker for comes to the worker that is meant, and waits in its queue or is answered; and a
-reset of topics is recorded."""
+"""What an operator asks a worker for comes to the worker that is meant, and waits in its queue or is answered."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ from rebalance_check.model.vocabulary.events import (
     OwnerLookedUp,
     RunEnded,
     RunSettled,
-    TopicsReset,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
@@ -23,19 +21,12 @@ from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
-RESET_TOPICS: Final = "reset topics"
-DONE: Final = 204
-"""The HTTP status of what was done."""
 RESTART_WORK: Final = "restart work"
 """The operation for which an operator asks a worker for the owner first."""
 
 
 class OperatorRequestsAreQueuedViolated(Violation):
     """A worker neither queued nor answered what an operator asked for, or the operator asked for no owner."""
-
-
-class ResetsAreRecordedViolated(Violation):
-    """A worker answered that it reset topics, and did not record that it does."""
 
 
 class _Queued(SimulatedFold):
@@ -106,47 +97,6 @@ class _Queued(SimulatedFold):
             )
 
 
-class _Resets(SimulatedFold):
-    """The requests to reset topics, until they are answered."""
-
-    bookkeeping = frozenset({HerderAsked, TopicsReset})
-    needs = ((HerderAsked,), (HerderAnswered,))
-
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            HerderAsked: self.on_asked,
-            TopicsReset: self.on_reset,
-            HerderAnswered: self.on_answered,
-        }
-        super().__init__(invariant, handlers)
-        self.compared = 0
-        self._asked: Recent[int, HerderAsked] = Recent(WAITING)
-        self._reset: Recent[tuple[str, str], None] = Recent(WAITING)
-
-    def on_asked(self, event: HerderAsked) -> None:
-        """A worker is asked to forget the topics of a connector."""
-        if event.operation == RESET_TOPICS:
-            self._asked[event.request] = event
-            self._reset.pop((event.member, event.work), None)
-
-    def on_reset(self, event: TopicsReset) -> None:
-        """It does."""
-        self._reset[event.member, event.connector] = None
-
-    def on_answered(self, event: HerderAnswered) -> None:
-        """It says that it has."""
-        asked = self._asked.pop(event.request, None)
-        if asked is None or event.answer != DONE or not self.run.is_recorded:
-            return
-        self.compared = (self.compared or 0) + 1
-        if (event.member, asked.work) not in self._reset:
-            self.contradiction(
-                f"{event.member} reset the topics of {asked.work}, and did not record it",
-                (f"{event.member} is asked to reset the topics of {asked.work} at {STEP};", asked),
-                (f"it answers that it did at {STEP}, and recorded nothing of it: contradiction.", event),
-            )
-
-
 OperatorRequestsAreQueued: Final = Invariant(
     name="operator_requests_are_queued",
     family=FAMILY,
@@ -167,24 +117,5 @@ The smallest history that breaks it::
     RunSettled()
 """
 
-ResetsAreRecorded: Final = Invariant(
-    name="resets_are_recorded",
-    family=FAMILY,
-    claim="a worker that answers that it reset the topics of a connector has recorded that it does",
-    source="KIP-558; AbstractHerder.resetConnectorActiveTopics",
-    premises=(RECORDED,),
-    exempted_by=(TopicsReset,),
-    violation=ResetsAreRecordedViolated,
-    fold=_Resets,
-)
-"""Statuses of topics vanish because of a reset, or of a connector that is deleted.
-
-The smallest history that breaks it::
-
-    RunStarted(subject="simulator", punctual=True)
-    HerderAsked(member="w0", request=0, operation="reset topics", work="c")
-    HerderAnswered(member="w0", request=0, answer=204)
-"""
-
-CLAIMS: Final = (OperatorRequestsAreQueued, ResetsAreRecorded)
+CLAIMS: Final = (OperatorRequestsAreQueued,)
 """In the order in which reports name them."""

@@ -1,4 +1,5 @@
-"""What a status store records of statuses is what such statuses can have, and what it did with them."""
+"""What a status store records of statuses is what such statuses can have, and what it did with them; and
+a reset of topics is recorded."""
 
 from __future__ import annotations
 
@@ -6,11 +7,14 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     Event,
+    HerderAnswered,
+    HerderAsked,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
     StatusQueried,
     StatusRead,
+    TopicsReset,
     WorkerConfigured,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
@@ -23,10 +27,17 @@ TOPIC_KEY: Final = "status-topic-"
 TOPIC: Final = "TOPIC"
 DESTROYED: Final = "DESTROYED"
 OK: Final = "ok"
+RESET_TOPICS: Final = "reset topics"
+DONE: Final = 204
+"""The HTTP status of what was done."""
 
 
 class StatusRecordsAreTrueViolated(Violation):
     """The record of a status says what such a status cannot have, or a store wrote what it did not look for."""
+
+
+class ResetsAreRecordedViolated(Violation):
+    """A worker answered that it reset topics, and did not record that it does."""
 
 
 class _StatusRecords(SimulatedFold):
@@ -104,6 +115,47 @@ class _StatusRecords(SimulatedFold):
             )  # fmt: skip
 
 
+class _Resets(SimulatedFold):
+    """The requests to reset topics, until they are answered."""
+
+    bookkeeping = frozenset({HerderAsked, TopicsReset})
+    needs = ((HerderAsked,), (HerderAnswered,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            HerderAsked: self.on_asked,
+            TopicsReset: self.on_reset,
+            HerderAnswered: self.on_answered,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._asked: Recent[int, HerderAsked] = Recent(WAITING)
+        self._reset: Recent[tuple[str, str], None] = Recent(WAITING)
+
+    def on_asked(self, event: HerderAsked) -> None:
+        """A worker is asked to forget the topics of a connector."""
+        if event.operation == RESET_TOPICS:
+            self._asked[event.request] = event
+            self._reset.pop((event.member, event.work), None)
+
+    def on_reset(self, event: TopicsReset) -> None:
+        """It does."""
+        self._reset[event.member, event.connector] = None
+
+    def on_answered(self, event: HerderAnswered) -> None:
+        """It says that it has."""
+        asked = self._asked.pop(event.request, None)
+        if asked is None or event.answer != DONE or not self.run.is_recorded:
+            return
+        self.compared = (self.compared or 0) + 1
+        if (event.member, asked.work) not in self._reset:
+            self.contradiction(
+                f"{event.member} reset the topics of {asked.work}, and did not record it",
+                (f"{event.member} is asked to reset the topics of {asked.work} at {STEP};", asked),
+                (f"it answers that it did at {STEP}, and recorded nothing of it: contradiction.", event),
+            )
+
+
 StatusRecordsAreTrue: Final = Invariant(
     name="status_records_are_true",
     family=FAMILY,
@@ -124,5 +176,24 @@ The smallest history that breaks it::
     StatusAttempted(worker="w0", key="status-topic-t:connector-c", attempt=0, status="TOPIC", generation=3, safe=False)
 """
 
-CLAIMS: Final = (StatusRecordsAreTrue,)
+ResetsAreRecorded: Final = Invariant(
+    name="resets_are_recorded",
+    family=FAMILY,
+    claim="a worker that answers that it reset the topics of a connector has recorded that it does",
+    source="KIP-558; AbstractHerder.resetConnectorActiveTopics",
+    premises=(RECORDED,),
+    exempted_by=(TopicsReset,),
+    violation=ResetsAreRecordedViolated,
+    fold=_Resets,
+)
+"""Statuses of topics vanish because of a reset, or of a connector that is deleted.
+
+The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    HerderAsked(member="w0", request=0, operation="reset topics", work="c")
+    HerderAnswered(member="w0", request=0, answer=204)
+"""
+
+CLAIMS: Final = (StatusRecordsAreTrue, ResetsAreRecorded)
 """In the order in which reports name them."""
