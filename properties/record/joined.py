@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import Event, MemberJoined, MemberStarted, RequestAnswered, RequestSent
+from rebalance_check.model.vocabulary.events import Event, MemberEvent, MemberJoined, RequestAnswered, RequestSent
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED
+from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 
@@ -20,12 +21,12 @@ class JoinsRecordTheirClaimsViolated(Violation):
 class _Claimed(SimulatedFold):
     """Per member: the JoinGroups that wait for an answer, by number, and the one that was accepted last."""
 
-    bookkeeping = frozenset({MemberStarted, RequestAnswered, RequestSent})
+    bookkeeping = frozenset({*PROCESS, RequestAnswered, RequestSent})
     needs = ((MemberJoined,), (RequestSent,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            MemberStarted: self.on_process,
+            **dict.fromkeys(PROCESS, self.on_process),
             RequestSent: self.on_sent,
             RequestAnswered: self.on_answered,
             MemberJoined: self.on_joined,
@@ -35,7 +36,7 @@ class _Claimed(SimulatedFold):
         self._sent: dict[str, dict[int, RequestSent]] = {}
         self._accepted: dict[str, RequestSent] = {}
 
-    def on_process(self, event: MemberStarted) -> None:
+    def on_process(self, event: MemberEvent) -> None:
         """Another process has sent nothing."""
         self._sent.pop(event.member, None)
         self._accepted.pop(event.member, None)
@@ -72,7 +73,7 @@ JoinsRecordTheirClaims: Final = Invariant(
     claim="a member that joins a generation records the partitions that its JoinGroup claimed",
     source="KIP-429; ConsumerProtocolSubscription.json, OwnedPartitions",
     premises=(RECORDED,),
-    exempted_by=(MemberStarted, RequestAnswered, RequestSent),
+    exempted_by=(*PROCESS, RequestAnswered, RequestSent),
     violation=JoinsRecordTheirClaimsViolated,
     fold=_Claimed,
 )

@@ -53,7 +53,7 @@ class _Targets(SimulatedFold):
 
     def on_process(self, event: MemberStarted) -> None:
         """Another process runs nothing."""
-        self._since[event.member] = {}
+        self._since.pop(event.member, None)
 
     def on_configured(self, event: WorkerConfigured) -> None:
         """With exactly-once support a task knows its target state for some time before it starts."""
