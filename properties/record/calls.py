@@ -20,6 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberEvent,
     MemberStarted,
     RequestSent,
+    SubscriptionChanged,
     WorkerClaimed,
     WorkerConfigured,
 )
@@ -57,13 +58,14 @@ class ClaimsAreRecordedViolated(Violation):
 class _Calls(SimulatedFold):
     """The call that each member is in, and what it recorded since that began."""
 
-    bookkeeping = frozenset({MemberStarted, WorkerConfigured, *WITHIN})
+    bookkeeping = frozenset({MemberStarted, SubscriptionChanged, WorkerConfigured, *WITHIN})
     needs = ((CallbackStarted,), (CallbackEnded,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_process,
             WorkerConfigured: self.on_configured,
+            SubscriptionChanged: self.on_wished,
             CallbackStarted: self.on_called,
             **dict.fromkeys(WITHIN, self.on_recorded),
             CallbackEnded: self.on_ended,
@@ -71,16 +73,22 @@ class _Calls(SimulatedFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._workers: set[str] = set()
+        self._wishes: set[str] = set()
         self._calls: dict[str, tuple[CallbackStarted, set[type[Event]]]] = {}
 
     def on_process(self, event: MemberStarted) -> None:
         """Another process is in no call."""
         self._calls.pop(event.member, None)
         self._workers.discard(event.member)
+        self._wishes.discard(event.member)
 
     def on_configured(self, event: WorkerConfigured) -> None:
         """A worker of Connect records more."""
         self._workers.add(event.member)
+
+    def on_wished(self, event: SubscriptionChanged) -> None:
+        """An assignment with a topic that a member wants no more changes nothing: it joins again."""
+        self._wishes.add(event.member)
 
     def on_called(self, event: CallbackStarted) -> None:
         """A generation has a protocol, and each of its members an assignment."""
@@ -95,6 +103,8 @@ class _Calls(SimulatedFold):
 
     def on_recorded(self, event: MemberEvent) -> None:
         """It is part of the call."""
+        if isinstance(event, AssignmentCompleted):
+            self._wishes.discard(event.member)
         if (call := self._calls.get(event.member)) is not None:
             call[1].add(type(event))
 
@@ -106,7 +116,8 @@ class _Calls(SimulatedFold):
         if not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
-        wanted = OF_ALL.get(event.callback, ())
+        is_refused = event.callback == ON_JOIN_COMPLETE and event.member in self._wishes
+        wanted = () if is_refused else OF_ALL.get(event.callback, ())
         wanted += OF_WORKERS.get(event.callback, ()) if event.member in self._workers else ()
         for kind in wanted:
             if kind not in recorded:
@@ -183,10 +194,10 @@ CallsAreRecordedWhole: Final = Invariant(
     claim="a member records the protocol and the assignment that its coordinator calls its user with, and within "
     "performAssignment what was computed, within onJoinComplete that the assignment is complete",
     source="AbstractCoordinator.onLeaderElected, onJoinComplete; WorkerCoordinator.onJoinComplete",
-    premises=(RECORDED,),
+    premises=(RECORDED, "an assignment with a topic that a consumer wants no more changes nothing"),
     exempted_by=(
         AssignmentCompleted, AssignmentComputed, CallbackStarted, ConnectAssignmentComputed, ConnectAssignmentReceived,
-        MemberStarted,
+        MemberStarted, SubscriptionChanged,
     ),
     violation=CallsAreRecordedWholeViolated,
     fold=_Calls,

@@ -90,7 +90,7 @@ def test_a_worker_that_cannot_read_configs_does_not_join() -> None:
     bench.go(1)
     assert bench.took()[-1] == "leave: taking too long to read the log"
     bench.go(6_000)
-    assert bench.took() == ["rejoin: the config topic could not be read", "ConfigReadStarted"]
+    assert bench.took() == ["rejoin: the config topic could not be read", "ConfigCallStarted", "ConfigReadStarted"]
     bench.go(30_000)
     assert "poll" not in bench.took()
     bench.config_log.readable = True

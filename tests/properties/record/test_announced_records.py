@@ -46,6 +46,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusStoreStarted,
     StatusStoreStarting,
     StatusStoreStopped,
+    SubscriptionChanged,
     TargetStateChanged,
     TaskConfigsGenerated,
     TaskStarted,
@@ -177,6 +178,9 @@ def asks_leader(request: int) -> LeaderAsked:
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a consumer's call": (CALLS, (RUN, STARTED, called(), COMPLETED, back())),
     "a worker's call": (CALLS, (RUN, STARTED, WORKER, called(), RECEIVED, COMPLETED, back())),
+    "an assignment that is not wanted": (
+        CALLS, (RUN, STARTED, SubscriptionChanged(member="w0", topics=("u",)), called(), back())
+    ),
     "a call to be made again": (
         CALLS, (RUN, STARTED, called(), back(outcome="unfinished"), called(), COMPLETED, back())
     ),
