@@ -34,7 +34,7 @@ class ConfigCallsEndViolated(ConfigStoreViolated):
     """A call of a config store was never answered."""
 
 
-class LostPrivilegesAreClaimedViolated(ConfigStoreViolated):
+class LostWritePrivilegesAreClaimedAnewViolated(ConfigStoreViolated):
     """A config store whose transaction failed went on with its write privileges."""
 
 
@@ -159,7 +159,7 @@ ConfigCallsEnd: Final = Invariant(
     RunEnded()
 """
 
-LostPrivilegesAreClaimed: Final = Invariant(
+LostWritePrivilegesAreClaimedAnew: Final = Invariant(
     name="lost_write_privileges_are_claimed_anew",
     family="config_store",
     claim="a config store whose transaction failed has lost its write privileges: until its producer is initialised "
@@ -167,7 +167,7 @@ LostPrivilegesAreClaimed: Final = Invariant(
     source="KIP-618; KafkaConfigBackingStore.relinquishWritePrivileges, sendPrivileged, claimWritePrivileges",
     premises=(RECORDED,),
     exempted_by=(ConfigCallStarted, MemberCrashed, MemberLeft, MemberStarted, ProducerInitialised),
-    violation=LostPrivilegesAreClaimedViolated,
+    violation=LostWritePrivilegesAreClaimedAnewViolated,
     fold=_Privileges,
 )
 """The smallest history that breaks it::
@@ -178,5 +178,5 @@ LostPrivilegesAreClaimed: Final = Invariant(
     ConfigCallEnded(member="w0", call=2, method="claimWritePrivileges")
 """
 
-CLAIMS: Final = (ConfigCallsEnd, LostPrivilegesAreClaimed)
+CLAIMS: Final = (ConfigCallsEnd, LostWritePrivilegesAreClaimedAnew)
 """In the order in which reports name them."""

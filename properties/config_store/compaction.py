@@ -26,7 +26,7 @@ class CompactionKeepsTheLastViolated(ConfigStoreViolated):
     """Compaction removed the last record of a key."""
 
 
-class CompactionStopsViolated(ConfigStoreViolated):
+class CompactionKeepsWhatIsNeededViolated(ConfigStoreViolated):
     """Compaction removed what an open transaction held back, or a tombstone that readers needed."""
 
 
@@ -127,7 +127,7 @@ The smallest history that breaks it::
     ConfigCompacted(removed=(0,))
 """
 
-CompactionStops: Final = Invariant(
+CompactionKeepsWhatIsNeeded: Final = Invariant(
     name="compaction_keeps_what_is_needed",
     family="config_store",
     claim="compaction removes nothing from the last stable offset on, no last record of a key that was committed, and "
@@ -138,7 +138,7 @@ CompactionStops: Final = Invariant(
         "delete.retention.ms is a day, as brokers have it; of a topic without workers readers alone say what must stay",
     ),
     exempted_by=(ConfigRead, ConfigTransactionEnded),
-    violation=CompactionStopsViolated,
+    violation=CompactionKeepsWhatIsNeededViolated,
     fold=_Stops,
 )
 """The smallest history that breaks it::
@@ -149,5 +149,5 @@ CompactionStops: Final = Invariant(
     ConfigCompacted(removed=(0,))
 """
 
-CLAIMS: Final = (CompactionKeepsTheLast, CompactionStops)
+CLAIMS: Final = (CompactionKeepsTheLast, CompactionKeepsWhatIsNeeded)
 """In the order in which reports name them."""

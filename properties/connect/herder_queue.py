@@ -17,11 +17,11 @@ from rebalance_check.model.vocabulary.events import (
     MemberEvent,
     WorkerConfigured,
 )
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
-from rebalance_check.properties.views.simulated import RECORDED, Run
+from rebalance_check.properties.views.simulated import RECORDED
 
 Asked: TypeAlias = HerderAsked | InternalRequestChecked
 """What an operator, or another worker, asks a herder for."""
@@ -37,7 +37,7 @@ class ServedRequestsAreAnsweredOnceViolated(Violation):
 
 @dataclass(slots=True, eq=False)
 class Queue:
-    """What waits in a herder, by number, the request that it serves, and what it was asked for and is not queued."""
+    """What waits in a herder, by number, and the request that it serves."""
 
     waiting: dict[int, HerderRequestQueued] = field(default_factory=dict)
     serves: HerderRequestStarted | None = None
@@ -56,17 +56,7 @@ def _named(queued: HerderRequestQueued) -> str:
     return f"request {queued.number} to {queued.operation} {queued.work}"
 
 
-class _Recorded(WorkerFold):
-    run: Run
-
-    def share(self, memories: Memories) -> None:
-        """Whether herders record all that they queue, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
-
-
-class _InOrder(_Recorded):
+class _InOrder(SimulatedWorkerFold):
     """Per worker: its queue."""
 
     bookkeeping = frozenset({*PROCESS, HerderRequestQueued})
@@ -133,7 +123,7 @@ class _InOrder(_Recorded):
         )
 
 
-class _AnsweredOnce(_Recorded):
+class _AnsweredOnce(SimulatedWorkerFold):
     """Per worker: what it was asked for and has not queued, and the callers of what is queued."""
 
     bookkeeping = frozenset({*PROCESS, HerderAsked, InternalRequestChecked, HerderRequestQueued})

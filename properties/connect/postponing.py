@@ -14,11 +14,11 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
 )
 from rebalance_check.properties.connect.worker import NO_ERROR
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold, WorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER
-from rebalance_check.properties.views.simulated import SIMULATED, Run
+from rebalance_check.properties.views.simulated import SIMULATED
 
 
 class DelayPostponesRevocationsViolated(Violation):
@@ -52,10 +52,8 @@ class _Postpones(WorkerFold):
                 return
 
 
-class _RunsOut(WorkerFold):
+class _RunsOut(SimulatedWorkerFold):
     """Per process: the last round that it computed with a delay."""
-
-    run: Run
 
     bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft})
 
@@ -64,12 +62,6 @@ class _RunsOut(WorkerFold):
         super().__init__(invariant, {**gone, ConnectAssignmentComputed: self.on_computed})
         self.compared = 0
         self._delayed: dict[str, ConnectAssignmentComputed] = {}
-
-    def share(self, memories: Memories) -> None:
-        """Whether the run is simulated, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
 
     def on_gone(self, event: MemberEvent) -> None:
         """Its assignor remembers nothing."""

@@ -22,11 +22,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
-from rebalance_check.properties.views.simulated import SIMULATED, Run
+from rebalance_check.properties.views.simulated import SIMULATED
 
 WRITE_MS: Final = 45_000
 """How long a leader takes at most to write them, with what its herder is blocked in before."""
@@ -65,10 +65,9 @@ class _Published:
         return self.since_ms + self.takes_ms + min(MOST_RETRY_MS, RETRY_MS << min(self.attempts, 16))
 
 
-class _Arrive(WorkerFold):
+class _Arrive(SimulatedWorkerFold):
     """Per worker and connector: task configs that are on their way."""
 
-    run: Run
     needs = ((TaskConfigsGenerated,), (WorkerConfigured,))
     bookkeeping = frozenset({*GONE, *AWAY, AssignmentAccepted, TaskConfigsGenerated, ConfigAppended, ConnectorStopped,
                              WorkCancelled, WorkStateChanged})  # fmt: skip
@@ -90,12 +89,6 @@ class _Arrive(WorkerFold):
         self.compared = 0
         self._open: dict[str, dict[str, _Published]] = {}
         self._away: set[str] = set()
-
-    def share(self, memories: Memories) -> None:
-        """Whether the run is simulated, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
 
     def on_gone(self, event: MemberEvent) -> None:
         """Nothing is due of a process that ended or stands still."""

@@ -19,10 +19,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Worker
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.simulated import Run
 
 STARTED: Final = "STARTED"
 STOPPED: Final = "STOPPED"
@@ -41,7 +40,7 @@ class _Wanted(NamedTuple):
     state: str
 
 
-class _Reached(WorkerFold):
+class _Reached(SimulatedWorkerFold):
     needs = ((WorkerConfigured,), (ConfigSnapshotTaken,), (WorkStateChanged,))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -51,12 +50,6 @@ class _Reached(WorkerFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-
-    def share(self, memories: Memories) -> None:
-        """A simulated run says by its end that it was settled for a while."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
 
     def on_ended(self, event: RunEnded) -> None:
         """As `on_settled`, where nothing is pending at the end of a simulated run."""

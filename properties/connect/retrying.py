@@ -18,11 +18,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
 )
 from rebalance_check.properties.connect.asking import DONE
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
-from rebalance_check.properties.views.simulated import RECORDED, Run
+from rebalance_check.properties.views.simulated import RECORDED
 
 RECONFIGURE: Final = "reconfigure"
 WRITE: Final = "write task configs"
@@ -60,17 +60,7 @@ class _Attempts:
     failed: tuple[str, int, LeaderAnswered] | None = None
 
 
-class _OfRecorded(WorkerFold):
-    run: Run
-
-    def share(self, memories: Memories) -> None:
-        """Whether herders record all that they queue, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
-
-
-class _Retried(_OfRecorded):
+class _Retried(SimulatedWorkerFold):
     bookkeeping = frozenset({*PROCESS, HerderRequestStarted, LeaderAsked, TaskConfigsGenerated})
     needs = ((WorkerConfigured,), (TaskConfigsGenerated,), (HerderRequestQueued,))
 
@@ -183,7 +173,7 @@ class _Retried(_OfRecorded):
         )  # fmt: skip
 
 
-class _AskLeaders(_OfRecorded):
+class _AskLeaders(SimulatedWorkerFold):
     needs = ((WorkerConfigured,), (LeaderAsked,))
 
     def __init__(self, invariant: Invariant) -> None:

@@ -92,12 +92,16 @@ class _Keys(IdleHerderFold):
             self.compared = (self.compared or 0) + 1
             if worker.received.protocol != SESSIONED:
                 self._wrongly(event, worker.received, f"its group works by {worker.received.protocol}")
-            elif known is not None and (self._expires_ms(known) or event.time_ms + 1) > event.time_ms:
+            elif known is not None and self._is_good(known, event.time_ms):
                 self._wrongly(event, known, f"that key is good at {event.time_ms} ms")
             elif event.created_ms != event.time_ms:
                 self._wrongly(event, None, f"says that it was made at {event.created_ms} ms")
         self._written.add(event.member)
         super().on_writing(event)
+
+    def _is_good(self, known: ConfigRead, now_ms: int) -> bool:
+        expires_ms = self._expires_ms(known)
+        return expires_ms is None or now_ms < expires_ms
 
     def _expires_ms(self, known: ConfigRead) -> int | None:
         """When a key expires; None for never."""

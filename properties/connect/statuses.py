@@ -20,11 +20,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, Worker
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold, WorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.status.stores import Item, item_of
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.simulated import SIMULATED, Run
+from rebalance_check.properties.views.simulated import SIMULATED
 
 SAFE: Final = frozenset({"UNASSIGNED", FAILED})
 """What a worker writes with ``putSafe``; all else it writes with ``put``."""
@@ -96,10 +96,8 @@ class _SaysWhatRan(WorkerFold):
         return ""
 
 
-class _StatesAreWritten(WorkerFold):
+class _StatesAreWritten(SimulatedWorkerFold):
     """Per worker: a state that its work has taken, whose status was not written yet."""
-
-    run: Run
 
     needs = ((WorkerConfigured,), (WorkStateChanged,))
     bookkeeping = frozenset({MemberStarted, MemberCrashed, MemberLeft})
@@ -115,12 +113,6 @@ class _StatesAreWritten(WorkerFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._due: dict[str, WorkStateChanged] = {}
-
-    def share(self, memories: Memories) -> None:
-        """Whether the run is simulated, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
 
     def on_gone(self, event: MemberEvent) -> None:
         """It writes nothing any more."""

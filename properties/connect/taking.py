@@ -7,30 +7,21 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import ConnectAssignmentComputed
 from rebalance_check.properties.connect.worker import NO_ERROR, is_task_of, listed
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Invariant, Memories
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER
-from rebalance_check.properties.views.simulated import Run
 
 
 class WorkIsTakenForACauseViolated(Violation):
     """A round revoked work of a worker that had no more than its share, or more of it than that."""
 
 
-class _Taken(WorkerFold):
-    run: Run
-
+class _Taken(SimulatedWorkerFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ConnectAssignmentComputed: self.on_computed})
         self.compared = 0
         self._waited: set[str] = set()
-
-    def share(self, memories: Memories) -> None:
-        """Whether the run is simulated, too."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)
 
     def on_computed(self, event: ConnectAssignmentComputed) -> None:
         """What each worker keeps of connectors, and of tasks, is its share at least."""
