@@ -47,6 +47,8 @@ class _Pair(NamedTuple):
     fields: tuple[str, ...]
     counts: Callable[[Any], bool] = lambda _: True
     """Whether an event of the end's type ends it; one of its other kinds does not."""
+    ends_all: bool = False
+    """Whether one end is that of all that have begun by then."""
 
 
 PAIRS: Final = (
@@ -55,7 +57,12 @@ PAIRS: Final = (
     _Pair(StatusStoreStarting, StatusStoreStarted, "the start of a status store", ("worker",)),
     _Pair(StatusFlushStarted, StatusFlushed, "a flush of a status store", ("worker",)),
     _Pair(
-        RestartRequested, RestartPlanned, "a request to restart", ("member", "connector"), lambda event: event.is_read
+        RestartRequested,
+        RestartPlanned,
+        "a request to restart",
+        ("member", "connector"),
+        counts=lambda event: event.is_read,
+        ends_all=True,
     ),
 )
 """A begin may go without its end: a process may die meanwhile, and a request may wait for ever."""
@@ -102,10 +109,8 @@ class _Begun(SimulatedFold):
                 (f"{pair.what} of {of} is over at {STEP}, and no {pair.begin.__name__} precedes it: contradiction.",
                  event),
             )  # fmt: skip
-        elif pair.end is RestartPlanned:
-            del self._begun[key]
         else:
-            self._begun[key] -= 1
+            self._begun[key] = 0 if pair.ends_all else self._begun[key] - 1
 
 
 def _key(pair: _Pair, event: Event) -> tuple[str, ...]:

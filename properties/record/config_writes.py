@@ -15,15 +15,15 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     ZombieFencingEnded,
 )
+from rebalance_check.properties.config_store.forms import SESSION_KEY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
-SESSION_KEY: Final = "session-key"
 TASK: Final = "task-"
-"""How the keys of the config topic begin, of a session key and of the configuration of a task."""
+"""How the key of the configuration of a task begins."""
 
 
 class ConfigWritesAreAnnouncedViolated(Violation):
@@ -51,7 +51,6 @@ class _ConfigWrites(SimulatedFold):
         super().__init__(invariant, handlers)
         self.compared = 0
         self._workers: dict[str, WorkerConfigured] = {}
-        self._epochs: Recent[tuple[str, int], None] = Recent(WAITING)
         self._producers: Recent[tuple[str, str], None] = Recent(WAITING)
         self._fenced: Recent[str, None] = Recent(WAITING)
         self._keys: dict[str, int] = {}
@@ -62,8 +61,7 @@ class _ConfigWrites(SimulatedFold):
         self._workers[event.member] = event
 
     def on_initialised(self, event: ProducerInitialised) -> None:
-        """A producer of the config topic, or of a task."""
-        self._epochs[event.transactional_id, event.epoch] = None
+        """A producer of a task, or of the config topic."""
         self._producers[event.member, event.work] = None
 
     def on_fenced(self, event: ProducerFenced) -> None:
@@ -81,15 +79,10 @@ class _ConfigWrites(SimulatedFold):
                 self._generated[task] = None
 
     def on_appended(self, event: ConfigAppended) -> None:
-        """It is of a producer, and of what its writer recorded."""
-        if not self.run.is_recorded:
+        """It is of what its writer recorded."""
+        if event.writer not in self._workers or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
-        is_of_producer = (event.transactional_id, event.epoch) in self._epochs
-        if not (is_of_producer if event.transactional_id else event.epoch == -1):
-            self._unannounced(event, f"a producer of epoch {event.epoch}")
-        if event.writer not in self._workers:
-            return
         if event.key == SESSION_KEY:
             self._keys[event.writer] = self._keys.get(event.writer, 0) - 1
             if self._keys[event.writer] < 0:
@@ -136,10 +129,10 @@ class _ConfigWrites(SimulatedFold):
 ConfigWritesAreAnnounced: Final = Invariant(
     name="config_writes_are_announced",
     family=FAMILY,
-    claim="before a record of the config topic is appended the record shows its transactional producer, and its "
-    "worker's session key or task configurations; before a task starts with exactly-once support its producer; and of "
-    "each transactional id in a round of fencing that it was fenced",
-    source="KIP-618; KafkaConfigBackingStore.sendPrivileged; DistributedHerder.checkKeyRotation, writeTaskConfigs",
+    claim="before a session key or a task's configuration is appended to the config topic the record shows that its "
+    "worker would write it; before a task starts with exactly-once support its producer; and of each transactional id "
+    "in a round of fencing that it was fenced",
+    source="KIP-618; KafkaConfigBackingStore.sendPrivileged; DistributedHerder.checkForKeyRotation, writeTaskConfigs",
     premises=(RECORDED,),
     exempted_by=(ProducerFenced, ProducerInitialised, SessionKeyWritten, TaskConfigsGenerated),
     violation=ConfigWritesAreAnnouncedViolated,
@@ -150,7 +143,8 @@ ConfigWritesAreAnnounced: Final = Invariant(
 The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
-    ConfigAppended(writer="w0", offset=0, key="session-key", value="{}", transactional_id="connect-connect", epoch=0)
+    WorkerConfigured(member="w0", mode="sessioned")
+    ConfigAppended(writer="w0", offset=0, key="session-key", value="{}")
 """
 
 CLAIMS: Final = (ConfigWritesAreAnnounced,)

@@ -19,14 +19,16 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
+from rebalance_check.properties.status.stores import DESTROYED
+from rebalance_check.properties.status.understanding import TOPIC
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 TOPIC_KEY: Final = "status-topic-"
-TOPIC: Final = "TOPIC"
-DESTROYED: Final = "DESTROYED"
+"""How the key of the status of a topic begins."""
 OK: Final = "ok"
+"""The outcome of a send that succeeded."""
 RESET_TOPICS: Final = "reset topics"
 DONE: Final = 204
 """The HTTP status of what was done."""
@@ -56,13 +58,13 @@ class _StatusRecords(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._stores: set[str] = set()
+        self._stores: Recent[str, None] = Recent(DEPARTED)
         self._queried: Recent[tuple[str, str], None] = Recent(WAITING)
         self._appended: Recent[tuple[str, int, int], None] = Recent(WAITING)
 
     def on_configured(self, event: WorkerConfigured) -> None:
         """The store of a worker with tasks."""
-        self._stores.add(event.store)
+        self._stores[event.store] = None
 
     def on_queried(self, event: StatusQueried) -> None:
         """Nothing was found where no status is answered."""
@@ -162,7 +164,7 @@ StatusRecordsAreTrue: Final = Invariant(
     claim="the status of a topic is recorded without a generation, as a write that no cache is asked about; a worker "
     "writes it where it has asked its cache and found none; a send that succeeds was appended; and only the value "
     "DESTROYED is read as a literal one",
-    source="KIP-558; KafkaStatusBackingStore.put(TopicStatus); AbstractWorkerSourceTask.recordActiveTopic",
+    source="KIP-558; KafkaStatusBackingStore.put(TopicStatus); WorkerTask.recordActiveTopic",
     premises=(RECORDED,),
     exempted_by=(StatusAppended, StatusQueried),
     violation=StatusRecordsAreTrueViolated,

@@ -117,8 +117,8 @@ def committed(error: str | None = "NONE") -> OffsetCommitted:
     return OffsetCommitted(member="w0", generation=1, member_id="a", partition="t-0", offset=3, error=error)
 
 
-def appended(key: str, writer: str = "w0", transactional_id: str = "", epoch: int = -1) -> ConfigAppended:
-    return ConfigAppended(writer=writer, offset=0, key=key, value="{}", transactional_id=transactional_id, epoch=epoch)
+def appended(key: str) -> ConfigAppended:
+    return ConfigAppended(writer="w0", offset=0, key=key, value="{}")
 
 
 def generated(*, published: bool = True) -> TaskConfigsGenerated:
@@ -201,11 +201,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "a restart of one task": (BEGINS, (RUN, READS, READ, restart(is_read=False))),
     "plain writes": (WRITES, (RUN, WORKER, KEY, appended("session-key"), generated(), appended("task-c-0"))),
-    "a transaction": (
-        WRITES, (RUN, ProducerInitialised(member="w0", transactional_id="x", epoch=3),
-                 appended("connector-c", transactional_id="x", epoch=3))
-    ),
-    "a store without a herder": (WRITES, (RUN, appended("session-key"), appended("task-c-0"))),
+    "a store without a herder": (WRITES, (RUN, appended("session-key"), appended("task-c-0"), FENCED, FENCING)),
     "a task with a producer": (WRITES, (RUN, ONCE, PRODUCER, TASK, PRODUCER, TASK)),
     "a task that needs none": (WRITES, (RUN, WORKER, TASK, appended("connector-c"))),
     "a round of fencing": (WRITES, (RUN, ONCE, FENCED, FENCING)),
@@ -257,8 +253,6 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "one request, two restarts": (BEGINS, (RUN, RestartRequested(member="w0", connector="c"), restart(), restart())),
     "no session key": (WRITES, (RUN, WORKER, KEY, appended("session-key"), appended("session-key"))),
     "no task configurations": (WRITES, (RUN, WORKER, generated(published=False), appended("task-c-0"))),
-    "another epoch": (WRITES, (RUN, appended("connector-c", transactional_id="x", epoch=3))),
-    "an epoch of nothing": (WRITES, (RUN, appended("connector-c", epoch=0))),
     "no producer": (WRITES, (RUN, ONCE, TASK)),
     "one producer, two starts": (WRITES, (RUN, ONCE, PRODUCER, TASK, TASK)),
     "not fenced": (WRITES, (RUN, ONCE, FENCING)),
