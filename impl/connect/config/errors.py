@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class ConfigStoreError(RebalanceCheckError):
     """The config store could not do what was asked; ``java`` names Kafka's exception."""
 
-    java = "ConnectException"
+    java: ClassVar[str] = "ConnectException"
 
 
 class ConfigRecordError(ConfigStoreError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.impl.connect.status.cache import CacheEntry
 from rebalance_check.impl.connect.status.codec import (
@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 class StatusStoreError(RebalanceCheckError):
     """The store was used in a way that Kafka's throws at; ``java`` names Kafka's exception."""
 
-    java = "IllegalStateException"
+    java: ClassVar[str] = "IllegalStateException"
 
 
 class NoRecordKeyError(StatusStoreError):
