@@ -8,9 +8,11 @@ import os
 import re
 import shutil
 import sys
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 COMPILED = (
@@ -119,7 +121,24 @@ def extensions() -> list[Extension]:
     return made
 
 
+class SideBySide(build_ext):
+    """Compiles several C files at a time: nearly all belong to one extension, and setuptools takes them one by one."""
+
+    def build_extensions(self) -> None:
+        """All extensions, with a compiler that takes a list of files side by side."""
+        one_by_one = self.compiler.compile
+
+        def side_by_side(sources: list[str], *args: object, **settings: object) -> list[str]:
+            with ThreadPool(os.cpu_count()) as pool:
+                made = pool.map(lambda source: one_by_one([source], *args, **settings), sources, chunksize=1)
+            return [path for paths in made for path in paths]
+
+        self.compiler.compile = side_by_side
+        super().build_extensions()
+
+
 setup(
+    cmdclass={"build_ext": SideBySide},
     setup_requires=[MYPY] if is_wanted else [],
     ext_modules=extensions() if is_wanted and is_building else [],
     options={"build_ext": {"parallel": os.cpu_count()}},
