@@ -12,7 +12,6 @@ from rebalance_check.impl.mutants.mutant import (
     FuzzSearch,
     ModelSearch,
     Mutant,
-    PytestCase,
     ScenarioSearch,
 )
 from rebalance_check.impl.mutants.planting import implementation_mutant, planted
@@ -25,7 +24,6 @@ __all__ = [
     "FuzzSearch",
     "ModelSearch",
     "Mutant",
-    "PytestCase",
     "ScenarioSearch",
     "find_mutant",
     "implementation_mutant",

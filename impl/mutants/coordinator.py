@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase, ScenarioSearch
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=300)
@@ -20,9 +20,7 @@ _STALE_SYNC: Final = FuzzSearch(
     ),
     last=100,
 )  # fmt: skip
-_SCENARIOS: Final = PytestCase(test="tests/impl/test_coordinator_scenarios.py")
-"""What takes longer than any run: a new member that waits for more than five minutes, and offsets that grow too old
-while their group rebalances."""
+
 
 COORDINATOR_MUTANTS: Final = [
     Mutant(
@@ -108,9 +106,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="new-member-join-timeout-never-fires",
         what="a new member that waits in JoinGroup is never given up",
-        caught_by="scenarios",
+        caught_by="new_members_are_given_up_in_time",
         where="impl",
-        find=_SCENARIOS,
+        find=ScenarioSearch(first=10, last=20),
         catalogue_id="new-member-join-timeout-never-fires",
     ),
     Mutant(
@@ -256,9 +254,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="offsets-expired-while-rebalancing",
         what="while a group rebalances its old offsets go, whichever topics its members subscribe to",
-        caught_by="scenarios",
+        caught_by="committed_offset_is_fetched",
         where="impl",
-        find=_SCENARIOS,
+        find=ScenarioSearch(first=140, last=150),
         catalogue_id="offsets-expired-while-rebalancing",
     ),
     Mutant(

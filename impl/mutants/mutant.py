@@ -57,19 +57,7 @@ class ScenarioSearch:
     last: int = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PytestCase:
-    """Found by running the scenarios of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
-
-    For what a healthy group compensates, so that no history shows it. ``case`` selects the test inside
-    the file where it does not carry the mutant's name.
-    """
-
-    test: str
-    case: str = ""
-
-
-Find: TypeAlias = FuzzSearch | ModelSearch | AssignmentSearch | ScenarioSearch | PytestCase
+Find: TypeAlias = FuzzSearch | ModelSearch | AssignmentSearch | ScenarioSearch
 """The search that finds a mutant."""
 
 
@@ -78,9 +66,9 @@ class Mutant:
     """One planted defect.
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
-    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, ``assignors.`` and a claim
-    about answers, or ``scenarios``. ``edits`` are what a mutant of the
-    implementation changes in its source; a mutant of the model has its own (`model.registry`).
+    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, or ``assignors.`` and a claim
+    about answers. ``edits`` are what a mutant of the implementation changes in its source; a mutant of the model has
+    its own (`model.registry`).
     """
 
     name: str
@@ -99,8 +87,6 @@ class Mutant:
     @property
     def command(self) -> str:
         """The command that finds it."""
-        if isinstance(self.find, PytestCase):
-            return f"pytest {self.find.test} -k {self.find.case or self.name}"
         if isinstance(self.find, FuzzSearch):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()

@@ -7,13 +7,20 @@ mutants keep their scenarios when `random_scenarios` gains new lines, as long as
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PROTOCOLS, RandomLines, joined
 
 CLOSING: Final = ("release", "fail", "advance 100000")
 """How a scenario ends: the log recovers, and so much time passes that whatever waits is answered."""
+
+HASTY: Final = (
+    "setting initial_rebalance_delay_ms=1000 new_member_join_timeout_ms=9000 offsets_retention_check_interval_ms=499"
+)
+HASTY_SEED: Final = 6
+"""The last digit of a seed in whose scenario new members are soon given up, and offsets soon too old."""
 
 
 class WideScenarioGenerator(RandomLines):
@@ -22,6 +29,10 @@ class WideScenarioGenerator(RandomLines):
     Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second scenario begins with a
     formed group to which something happens.
     """
+
+    formed_share: ClassVar = 0.5
+    forming_ms: ClassVar = 8_000
+    most_events: ClassVar = 3
 
     def __init__(self, seed: int, *, faults: bool) -> None:
         super().__init__(seed, faults=faults)
@@ -33,9 +44,10 @@ class WideScenarioGenerator(RandomLines):
         setting = self._setting()
         slow = ["hold"] if self._faults and self._random.random() < 0.3 else []
         lines = [*slow, *(self._line() for _ in range(steps - len(slow)))]
-        if self._wide.random() < 0.5:
+        if self._wide.random() < self.formed_share:
             names = self._wide.sample(NAMES, self._wide.randint(1, 3))
-            lines = [*self._formed(names), *(self._event(names) for _ in range(self._wide.randint(0, 3))), *lines]
+            events = self._wide.randint(0, self.most_events)
+            lines = [*self._formed(names), *(self._event(names) for _ in range(events)), *lines]
         return [setting, *map(self._widened, lines)]
 
     def _join(self) -> str:
@@ -56,7 +68,12 @@ class WideScenarioGenerator(RandomLines):
             lines += [f"join {name} protocols=range {times}{instance}"] * (1 if instance else 2)
         give = ",".join(f"{name}:{name.upper()}0" for name in names)
         syncs = [f"sync {name} last" + self._as_static(name) for name in reversed(names[1:])]
-        return [*lines, "advance 8000", *syncs, f"sync {names[0]} last give={give}" + self._as_static(names[0])]
+        return [
+            *lines,
+            f"advance {self.forming_ms}",
+            *syncs,
+            f"sync {names[0]} last give={give}" + self._as_static(names[0]),
+        ]
 
     def _event(self, names: Sequence[str]) -> str:
         """Something that happens to a formed group: a restart, a leave of some, a failover, or time."""
@@ -75,7 +92,28 @@ class WideScenarioGenerator(RandomLines):
         return "delete g" if line in {"fail", "unload"} and self._wide.random() < 0.5 else line
 
 
+class HastyScenarioGenerator(WideScenarioGenerator):
+    """Draws one scenario of a broker that soon gives new members up, with commits whose offsets are soon too old."""
+
+    formed_share: ClassVar = 1.0
+    forming_ms: ClassVar = 2_000
+    most_events: ClassVar = 9
+
+    def _setting(self) -> str:
+        return HASTY
+
+    def _event(self, names: Sequence[str]) -> str:
+        commit = f"commit {self._wide.choice(names)} last version=2 offset={self._wide.randrange(100)}"
+        return self._wide.choice((*[super()._event(names)] * 4, commit, commit, "advance 1000", "fetch"))
+
+    def _widened(self, line: str) -> str:
+        if line.startswith("commit"):
+            return re.sub(r"version=\d", "version=2", line) + f" keep={self._wide.choice((1000, 4000))}"
+        return "fetch" if line.startswith(("delete", "heartbeat")) else super()._widened(line)
+
+
 def wide_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
     """The scenario of a seed, ``steps`` random lines or somewhat more, and how it ends; every second one has faults."""
     faults = bool(seed % 2)
-    return [*WideScenarioGenerator(seed, faults=faults).tell(steps), *(CLOSING if faults else CLOSING[-1:])]
+    generator = HastyScenarioGenerator if seed % 10 == HASTY_SEED else WideScenarioGenerator
+    return [*generator(seed, faults=faults).tell(steps), *(CLOSING if faults else CLOSING[-1:])]

@@ -68,6 +68,7 @@ class RecordedRunner(ScenarioRunner):
                 max_size=config.max_size,
                 offsets_retention_ms=retention_ms,
                 initial_rebalance_delay_ms=config.initial_rebalance_delay_ms,
+                new_member_join_timeout_ms=config.new_member_join_timeout_ms,
             )
         )
 

@@ -16,12 +16,14 @@ class CoordinatorConfigured(Event):
     """The broker's settings that invariants depend on.
 
     ``max_size`` is ``group.max.size`` (members), ``offsets_retention_ms`` is ``offsets.retention.minutes`` in ms,
-    ``initial_rebalance_delay_ms`` is ``group.initial.rebalance.delay.ms`` (0: unknown).
+    ``initial_rebalance_delay_ms`` is ``group.initial.rebalance.delay.ms`` (0: unknown). New members may wait in their
+    first JoinGroup for ``new_member_join_timeout_ms`` (0: Kafka's five minutes).
     """
 
     max_size: int
     offsets_retention_ms: int
     initial_rebalance_delay_ms: int = 0
+    new_member_join_timeout_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

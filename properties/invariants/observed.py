@@ -6,7 +6,7 @@ coordinator is made, and nothing is said where an observer cannot be certain: wh
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import CoordinatorConfigured, ReplyReceived
@@ -23,6 +23,7 @@ from rebalance_check.properties.views.steps import (
     Step,
     StepFold,
     is_accepted,
+    is_rebalancing,
     members_of,
     pending_after,
 )
@@ -232,45 +233,50 @@ LOSES_OFFSETS: Final = frozenset({"unload", "fail", "hold", "offset-delete", "tx
 """Steps after which the offset that a fetch should return is not certain."""
 
 
+class _Kept(NamedTuple):
+    """A committed offset, and from when on it is old, in ms on the coordinator's clock."""
+
+    offset: int
+    old_ms: int
+
+
 class _CommittedIsFetched(StepFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant)
-        self._last: dict[str, tuple[int, int] | None] = {}
+        self._last: dict[str, _Kept] = {}
 
     def look(self, step: Step) -> Finding:
-        """The offset of the last commit, until it is deleted or as old as offsets may become."""
+        """The offset of the last commit, until it is deleted, or old in a group whose old offsets may go."""
         if step.loses_records() or step.verb in LOSES_OFFSETS:
             self._last.clear()
+        if not (is_rebalancing(step.before) and is_rebalancing(step.after)):
+            self._last = {partition: kept for partition, kept in self._last.items() if step.now_ms < kept.old_ms}
         compared, broken = False, None
         for reply in step.replies_to(Api.OFFSET_FETCH) if self._last else ():
             for partition, offset in reply.event.offsets if is_accepted(reply) else ():
-                expected = self._expected(partition, step)
-                compared |= expected is not None
-                if expected not in (None, offset):
-                    broken = Broken(f"{expected} was committed for {partition}, and {offset} is fetched", reply.event)
+                kept = self._last.get(partition)
+                compared |= kept is not None
+                if kept is not None and kept.offset != offset:
+                    broken = Broken(
+                        f"{kept.offset} was committed for {partition}, and {offset} is fetched", reply.event
+                    )
         self._note_commits(step)
         return broken or compared
-
-    def _expected(self, partition: str, step: Step) -> int | None:
-        """The committed offset that must still be there; None where that is not certain."""
-        committed = self._last.get(partition)
-        if committed is None or step.now_ms - committed[1] >= step.offsets_retention_ms:
-            return None
-        return committed[0]
 
     def _note_commits(self, step: Step) -> None:
         """Which commits were accepted; those without a reply may count already, or not yet."""
         for sent in step.sent:
-            if sent.api == Api.OFFSET_COMMIT:
-                self._last.update({partition: None for partition, _ in sent.offsets})
+            for partition, _ in sent.offsets if sent.api == Api.OFFSET_COMMIT else ():
+                self._last.pop(partition, None)
         in_doubt = any(sent.api == Api.OFFSET_COMMIT for sent in step.waiting.values())
         for reply in step.replies_to(Api.OFFSET_COMMIT):
-            offsets = dict(reply.request.offsets)
+            offsets, own_ms = dict(reply.request.offsets), reply.request.retention_ms
+            old_ms = step.now_ms + (own_ms if own_ms >= 0 else step.offsets_retention_ms)
             for partition, error in reply.event.partition_errors:
-                accepted = (
-                    error == ACCEPTED and not in_doubt and partition in offsets and reply.request.retention_ms < 0
-                )
-                self._last[partition] = (offsets[partition], step.now_ms) if accepted else None
+                if error == ACCEPTED and not in_doubt and partition in offsets:
+                    self._last[partition] = _Kept(offsets[partition], old_ms)
+                else:
+                    self._last.pop(partition, None)
 
 
 # ------------------------------------------------------------------------------------------------ the invariants
@@ -424,8 +430,8 @@ CommittedOffsetIsFetched: Final = Invariant(
     source="OffsetMetadataManager.commitOffset, fetchOffsets",
     premises=(
         _STEPS,
-        "until the offset is deleted, or as old as offsets may become; commits of transactions, and those with a "
-        "retention of their own, are not followed",
+        "until the offset is deleted, or old (offsets.retention.minutes, or what its commit says) in a group that does "
+        "not rebalance; commits of transactions are not followed",
         "a failed or held log, or lost records, leave it open until the next commit",
     ),
     violation=CommittedOffsetIsFetchedViolated,

@@ -56,7 +56,7 @@ class PendingIdsVanishInTimeViolated(Violation):
     """A member id that was handed out was accepted after the session timeout of the JoinGroup that asked for it."""
 
 
-class _TimeFold(IncarnationFold):
+class TimeFold(IncarnationFold):
     """Looks at incarnations and at sessions; counts what it compares, for most histories tell too little of time."""
 
     sessions: Sessions
@@ -74,7 +74,7 @@ class _TimeFold(IncarnationFold):
         return until.time_ms - since.time_ms - allowed_ms
 
 
-class _Early(_TimeFold):
+class _Early(TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRemoved: self.on_removed})
 
@@ -111,7 +111,7 @@ class _Early(_TimeFold):
         return None, 0
 
 
-class _Silent(_TimeFold):
+class _Silent(TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberRemoved: self.on_event,
@@ -141,7 +141,7 @@ class _Silent(_TimeFold):
             )
 
 
-class _JoinPhase(_TimeFold):
+class _JoinPhase(TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupStatusChanged: self.on_status})
         self._since: dict[int, GroupStatusChanged] = {}
@@ -163,7 +163,7 @@ class _JoinPhase(_TimeFold):
             )
 
 
-class _Laggards(_TimeFold):
+class _Laggards(TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRemoved: self.on_removed, GroupStatusChanged: self.on_status})
 
@@ -197,7 +197,7 @@ class _Laggards(_TimeFold):
             )
 
 
-class _PendingIds(_TimeFold):
+class _PendingIds(TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {JoinGroupReplied: self.on_replied, RequestParked: self.on_parked})
         self._given: dict[Key, JoinGroupReplied] = Recent(WAITING)

@@ -91,6 +91,11 @@ def members_of(group: GroupDescribed) -> frozenset[str]:
     return frozenset(member for member, _ in group.members)
 
 
+def is_rebalancing(group: GroupDescribed) -> bool:
+    """Whether the group is in a join phase, or waits for the SyncGroup of its leader."""
+    return group.status in {GroupStatus.PREPARING_REBALANCE, GroupStatus.COMPLETING_REBALANCE}
+
+
 class Steps(Memory):
     """The step that has just ended, and the settings of the coordinator."""
 

@@ -13,7 +13,6 @@ from rebalance_check.impl.mutants import (
     FuzzSearch,
     ModelSearch,
     Mutant,
-    PytestCase,
     ScenarioSearch,
     planted,
 )
@@ -27,7 +26,7 @@ from rebalance_check.properties.catalogue import select
 def first_find(mutant: Mutant) -> Find | None:
     """The search for a mutant up to its first find, without shrinking; None where it ends without one.
 
-    A search of the model tries no seeds. Raises `RebalanceCheckError` for a mutant that a test of its own finds.
+    A search of the model tries no seeds.
     """
     find, started = mutant.find, time.process_time()
     if isinstance(find, ModelSearch):
@@ -36,7 +35,7 @@ def first_find(mutant: Mutant) -> Find | None:
         seeds = _seeds_until(range(find.first, find.last), _broken_by_run(mutant, find))
     else:
         with planted(mutant):
-            seeds = _seeds_until(*_given_to_functions(mutant))
+            seeds = _seeds_until(range(find.first, find.last), _broken_by_call(mutant, find))
     return None if seeds is None else Find(seeds, round(time.process_time() - started, 2))
 
 
@@ -51,22 +50,17 @@ def _broken_by_run(mutant: Mutant, find: FuzzSearch) -> Callable[[int], bool]:
     return lambda seed: breaks(seed, options, invariant) is not None
 
 
-def _given_to_functions(mutant: Mutant) -> tuple[range, Callable[[int], bool]]:
-    """The seeds of a search that calls an assignor or a coordinator, and whether the claim breaks for one of them."""
-    match mutant.find:
-        case AssignmentSearch() as find:
-            return range(find.first, find.last), _mutant_search.assignment_breaks(mutant, find)
-        case ScenarioSearch() as find:
-            (invariant,) = select([mutant.caught_by])
-            seeds = range(find.first, find.last)
-            return seeds, lambda seed: break_scenario(wide_scenario(seed), [invariant]) is not None
-        case _:
-            raise _mutant_search.no_search(mutant)
+def _broken_by_call(mutant: Mutant, find: AssignmentSearch | ScenarioSearch) -> Callable[[int], bool]:
+    """Whether the claim breaks where an assignor or a coordinator is called with what is drawn from a seed."""
+    if isinstance(find, AssignmentSearch):
+        return _mutant_search.assignment_breaks(mutant, find)
+    (invariant,) = select([mutant.caught_by])
+    return lambda seed: break_scenario(wide_scenario(seed), [invariant]) is not None
 
 
 def finds_json(mutants: Iterable[Mutant]) -> str:
-    """The finds of those that repeat a bug of the field and have a search, as ``impl/mutants/finds.json`` has them."""
-    searched = [one for one in mutants if one.catalogue_id and not isinstance(one.find, PytestCase)]
+    """The finds of those that repeat a bug of the field, as ``impl/mutants/finds.json`` has them."""
+    searched = [one for one in mutants if one.catalogue_id]
     found = {one.listed_name: first_find(one) for one in searched}
     rows = [f"  {json.dumps(name)}: {json.dumps([one.seeds, one.seconds])}" for name, one in found.items() if one]
     return "{\n" + ",\n".join(rows) + "\n}"

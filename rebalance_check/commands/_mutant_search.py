@@ -12,7 +12,6 @@ from rebalance_check.impl.mutants import (
     FuzzSearch,
     ModelSearch,
     Mutant,
-    PytestCase,
     ScenarioSearch,
     planted,
 )
@@ -25,7 +24,6 @@ from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.courses import run_course
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.registry import model_for
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.scenario_runs import break_scenario, shrink_scenario
 from rebalance_check.pipeline.seed_run import breaks
 from rebalance_check.pipeline.shrink import shrink
@@ -60,10 +58,7 @@ class Caught:
 
 
 def catch(mutant: Mutant) -> Caught | None:
-    """Run the search of a mutant and shrink what it finds; None when the claim it names does not break.
-
-    `RebalanceCheckError` for one that a scenario with a fixed end finds: its test has no counterexample to shrink.
-    """
+    """Run the search of a mutant and shrink what it finds; None when the claim it names does not break."""
     match mutant.find:
         case FuzzSearch():
             return _fuzzed(mutant, mutant.find)
@@ -77,13 +72,6 @@ def catch(mutant: Mutant) -> Caught | None:
         case ScenarioSearch():
             with planted(mutant):
                 return _run_scenarios(mutant, mutant.find)
-        case PytestCase():
-            raise no_search(mutant)
-
-
-def no_search(mutant: Mutant) -> RebalanceCheckError:
-    """What is raised for a mutant that only a test with a fixed scenario finds."""
-    return RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
 
 def _claim(mutant: Mutant) -> str:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._minutes import Minutes, over_after
 from rebalance_check.commands._random_options import MEANS_GROUPS, RandomOptions
-from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
+from rebalance_check.impl.mutants import MUTANTS, Mutant, find_mutant
 from rebalance_check.impl.mutants.diff import diff_of
 from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -60,8 +60,7 @@ def command(
 ) -> int:  # fmt: skip
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
-    With --run they are searched for, all but those that a test with a fixed scenario finds; exit code 10 when one of
-    them is not caught by the claim it names.
+    With --run they are searched for; exit code 10 when one of them is not caught by the claim it names.
 
     With --random they are edits that nobody chose: a guard negated, a statement dropped, a number off by one. Each is
     run by what a user has who knows nothing of it: `fuzz` without options first, then each protocol, scenarios,
@@ -135,10 +134,10 @@ def _diffs(console: Console, mutants: Iterable[Mutant]) -> int:
 
 
 def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
-    """The steps of every mutant of the implementation that has a search, as lines of a dictionary."""
+    """The steps of every mutant of the implementation, as lines of a dictionary."""
     from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
 
-    searched = [mutant for mutant in mutants if mutant.where == "impl" and not isinstance(mutant.find, PytestCase)]
+    searched = [mutant for mutant in mutants if mutant.where == "impl"]
     found = {mutant.name: _mutant_search.catch(mutant) for mutant in searched}
     for name, caught in found.items():
         console.say(f'    "{name}": {caught.steps if caught is not None else None},')
@@ -146,14 +145,13 @@ def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
 
 
 def _search(console: Console, mutants: list[Mutant], is_over: Callable[[], bool], *, by_name: bool) -> int:
-    """Catch them one by one until time ends; those with a scenario of their own are left out, unless they are named."""
+    """Catch them one by one until time ends."""
     from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
 
-    searched = [mutant for mutant in mutants if by_name or not isinstance(mutant.find, PytestCase)]
     results: list[dict[str, Any]] = []
-    for mutant in searched:
+    for mutant in mutants:
         if results and is_over():
-            console.say(f"{len(results)} of {len(searched)} were searched for when --minutes ended")
+            console.say(f"{len(results)} of {len(mutants)} were searched for when --minutes ended")
             break
         caught = _mutant_search.catch(mutant)
         results.append(_mutant_search.document(mutant, caught))

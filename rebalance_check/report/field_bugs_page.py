@@ -11,7 +11,6 @@ from rebalance_check.impl.mutants import (
     FuzzSearch,
     ModelSearch,
     Mutant,
-    PytestCase,
     ScenarioSearch,
 )
 from rebalance_check.impl.mutants.field_bugs import FieldBug, field_bugs
@@ -24,7 +23,6 @@ FOUND_BY: Final[Mapping[type, str]] = {
     ScenarioSearch: "random scenarios",
     AssignmentSearch: "assignor claims",
     ModelSearch: "model",
-    PytestCase: "fixed scenario",
 }
 """The searches, the widest first: an entry that is planted more than once counts for the first that finds it."""
 
@@ -38,7 +36,7 @@ All searches run without Kafka; `rebalance-check mutants NAME --run` repeats one
 
 - *Simulated runs*: the invariants judge what `rebalance-check fuzz` simulates. *Random scenarios*: the same on random
   requests to a coordinator (`fuzz --subject coordinator`). *Assignor claims*: random problems and rounds. *Model*:
-  exhaustive search. *Fixed scenario*: only a test whose outcome is known.
+  exhaustive search.
 - *Seeds* are those that the search tries until the claim breaks, *seconds* the processor time that this takes on one
   core, shrinking apart, *steps* the length of the shrunk counterexample. A search of the model tries no seeds.
 

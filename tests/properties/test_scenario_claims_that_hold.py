@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import Held
+from rebalance_check.properties.verdict import Held, Outcome
 
 History = Callable[..., list[Event]]
 
@@ -90,6 +90,11 @@ def leave(request: int, *leaving: tuple[str, str], error: str = "NONE") -> tuple
 STABLE: Final = group("Stable", A)
 REBALANCES: Final = group("PreparingRebalance", A)
 
+
+def aged(status: str) -> GroupDescribed:
+    return group(status, A, at=RETENTION_MS)
+
+
 HOLDS: Final[dict[str, list[list[Event]]]] = {
     "assignment_is_of_its_generation": [
         [*sync(1, "a-1", 1, ("a-1", "x"), ("b-1", "y")), *sync(2, "b-1", 1, assigned="y")],
@@ -129,6 +134,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "committed_offset_is_fetched": [
         [settings(), step("commit a 1"), *commit(1), STABLE, step("commit a 1"), *commit(2, 4), STABLE,
          step("fetch"), *fetch(3, 4), STABLE],
+        [settings(), step("commit a 1"), *commit(1), REBALANCES, step("fetch"), *fetch(2, 5),
+         aged("PreparingRebalance"), step("advance 1"), group("Empty", at=RETENTION_MS + 1), step("fetch"), *fetch(3, -1), group("Empty")],
     ],
     "members_are_known": [
         [step("join a"), join(1), reply(1, assigned="a-1"), STABLE],
@@ -186,3 +193,19 @@ def test_a_claim_over_steps_holds__and_has_checked_events(history: History, name
     verdict = judge(history(*events), select([name])).verdict(name)
     assert isinstance(verdict, Held)
     assert verdict.checked_events > 0, "the history does not put the claim to the test"
+
+
+@pytest.mark.parametrize("status", ["PreparingRebalance", "CompletingRebalance"])
+def test_an_old_offset__of_a_group_that_rebalances__must_be_there(history: History, status: str) -> None:
+    claim = select(["committed_offset_is_fetched"])
+    events = [settings(), step("commit a 1"), *commit(1), group(status, A), step("advance 60000"), aged(status),
+              step("fetch"), *fetch(2, -1), aged(status)]  # fmt: skip
+    assert judge(history(*events), claim).verdict("committed_offset_is_fetched").outcome is Outcome.VIOLATED
+
+
+def test_an_old_offset__of_a_group_that_was_stable_meanwhile__may_be_gone(history: History) -> None:
+    claim = select(["committed_offset_is_fetched"])
+    events = [settings(), step("commit a 1"), *commit(1), REBALANCES, step("advance 60000"), aged("Stable"),
+              step("join b"), aged("PreparingRebalance"), step("fetch"), *fetch(2, -1),
+              aged("PreparingRebalance")]  # fmt: skip
+    assert judge(history(*events), claim).verdict("committed_offset_is_fetched").outcome is not Outcome.VIOLATED

@@ -10,6 +10,7 @@ import pytest
 from rebalance_check.impl.runtime.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
+    CoordinatorConfigured,
     CoordinatorRested,
     Event,
     GenerationStarted,
@@ -25,6 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.invariants.new_members import NEW_MEMBER_JOIN_TIMEOUT_MS
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome
 
@@ -93,6 +95,22 @@ def rested(at: int, left_ms: int) -> Event:
     )  # fmt: skip
 
 
+def configured(new_member_join_timeout_ms: int) -> Event:
+    return CoordinatorConfigured(
+        max_size=10, offsets_retention_ms=60_000, new_member_join_timeout_ms=new_member_join_timeout_ms
+    )
+
+
+def added() -> Event:
+    return MemberAdded(incarnation=0, generation=0, member_id="a")
+
+
+def answered(at: int) -> Event:
+    return JoinGroupReplied(
+        incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a", reply_generation=1, time_ms=at
+    )
+
+
 def handed_out() -> Event:
     return JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", assigned_member_id="a")
 
@@ -113,6 +131,11 @@ BOUNDS = {
     ],
     "sessions_run_from_the_last_sign": [
         lambda late: (*joined(), heartbeat(4_000), rested(5_000, SESSION - 1_000 - late)),
+    ],
+    "new_members_are_given_up_in_time": [
+        lambda late: (added(), answered(NEW_MEMBER_JOIN_TIMEOUT_MS + late)),
+        lambda late: (added(), removed("session expired", NEW_MEMBER_JOIN_TIMEOUT_MS + late)),
+        lambda late: (configured(new_member_join_timeout_ms=9_000), added(), answered(9_000 + late)),
     ],
     "pending_ids_vanish_in_time": [lambda late: (handed_out(), *joined(at=SESSION + late))],
     "nobody_is_removed_early": [
