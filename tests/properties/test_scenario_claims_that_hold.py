@@ -135,7 +135,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [settings(), step("commit a 1"), *commit(1), STABLE, step("commit a 1"), *commit(2, 4), STABLE,
          step("fetch"), *fetch(3, 4), STABLE],
         [settings(), step("commit a 1"), *commit(1), REBALANCES, step("fetch"), *fetch(2, 5),
-         aged("PreparingRebalance"), step("advance 1"), group("Empty", at=RETENTION_MS + 1), step("fetch"), *fetch(3, -1), group("Empty")],
+         aged("PreparingRebalance"), step("advance 1"), group("Empty", at=RETENTION_MS + 1), step("fetch"),
+         *fetch(3, -1), group("Empty")],
     ],
     "members_are_known": [
         [step("join a"), join(1), reply(1, assigned="a-1"), STABLE],
