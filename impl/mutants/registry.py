@@ -18,6 +18,7 @@ from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.group_claims import GROUP_CLAIM_MUTANTS
+from rebalance_check.impl.mutants.herder_duties import HERDER_DUTY_MUTANTS
 from rebalance_check.impl.mutants.herder_queue import HERDER_QUEUE_MUTANTS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.need import NEED_MUTANTS
@@ -55,6 +56,7 @@ _KNOWN: Final = _by_name(
         *GROUP_CLAIM_MUTANTS,
         *WORKER_DUTY_MUTANTS,
         *HERDER_QUEUE_MUTANTS,
+        *HERDER_DUTY_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

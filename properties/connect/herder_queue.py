@@ -15,7 +15,9 @@ from rebalance_check.model.vocabulary.events import (
     InternalRequestAnswered,
     InternalRequestChecked,
     MemberEvent,
+    MemberLeft,
     WorkerConfigured,
+    WorkerStopRequested,
 )
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
@@ -32,15 +34,16 @@ class HerderQueuesAreInOrderViolated(Violation):
 
 
 class ServedRequestsAreAnsweredOnceViolated(Violation):
-    """A herder served a request and did not answer it, or answered one twice, or one that it was not asked."""
+    """A herder served or refused a request without an answer, or answered one twice, or one that it was not asked."""
 
 
 @dataclass(slots=True, eq=False)
 class Queue:
-    """What waits in a herder, by number, and the request that it serves."""
+    """What waits in a herder, by number, the request that it serves, and what waited when it was asked to stop."""
 
     waiting: dict[int, HerderRequestQueued] = field(default_factory=dict)
     serves: HerderRequestStarted | None = None
+    stopped: frozenset[int] = frozenset()
 
     def head(self) -> HerderRequestQueued | None:
         """What is served next."""
@@ -59,7 +62,7 @@ def _named(queued: HerderRequestQueued) -> str:
 class _InOrder(SimulatedWorkerFold):
     """Per worker: its queue."""
 
-    bookkeeping = frozenset({*PROCESS, HerderRequestQueued})
+    bookkeeping = frozenset({*PROCESS, HerderRequestQueued, WorkerStopRequested})
     needs = ((WorkerConfigured,), (HerderRequestQueued,))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -68,14 +71,27 @@ class _InOrder(SimulatedWorkerFold):
             HerderRequestQueued: self.on_queued,
             HerderRequestStarted: self.on_started,
             HerderRequestEnded: self.on_ended,
+            WorkerStopRequested: self.on_stopping,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
         self._queues: dict[str, Queue] = {}
 
     def on_process(self, event: MemberEvent) -> None:
-        """Its queue is gone."""
-        self._queues.pop(event.member, None)
+        """Its queue is gone; a worker that leaves has refused what waited."""
+        queue = self._queues.pop(event.member, None)
+        head = None if queue is None else queue.head()
+        if queue is not None and head is not None and isinstance(event, MemberLeft) and head.number in queue.stopped:
+            self.contradiction(
+                f"{event.member} leaves with {_named(head)} in its queue",
+                (f"{event.member} queued {_named(head)} at {STEP};", head),
+                (f"it left at {STEP}, and had neither served nor refused it: contradiction.", event),
+            )
+
+    def on_stopping(self, event: WorkerStopRequested) -> None:
+        """What waits by now is refused at last."""
+        queue = self._queues.setdefault(event.member, Queue())
+        queue.stopped = frozenset(queue.waiting)
 
     def on_queued(self, event: HerderRequestQueued) -> None:
         """It waits until its time."""
@@ -144,9 +160,13 @@ class _AnsweredOnce(SimulatedWorkerFold):
         self._asked: dict[str, Asked] = {}
         self._open: dict[str, dict[tuple[bool, int], Asked]] = {}
         self._queued: dict[str, dict[int, Asked]] = {}
+        self._refused: dict[str, Asked] = {}
 
     def on_process(self, event: MemberEvent) -> None:
         """It answers no more."""
+        if isinstance(event, MemberLeft):
+            self._look_at_refused(event)
+        self._refused.pop(event.member, None)
         for kept in (self._asked, self._open, self._queued):
             kept.pop(event.member, None)
 
@@ -181,8 +201,12 @@ class _AnsweredOnce(SimulatedWorkerFold):
 
     def on_ended(self, event: HerderRequestEnded) -> None:
         """The caller has the answer; what is refused is answered behind that."""
+        self._look_at_refused(event)
         asked = self._queued.get(event.member, {}).pop(event.number, None)
-        if asked is None or event.refused:
+        if asked is None:
+            return
+        if event.refused:
+            self._refused[event.member] = asked
             return
         self.compared = (self.compared or 0) + 1
         if _key_of(asked) in self._open.get(event.member, {}):
@@ -190,6 +214,16 @@ class _AnsweredOnce(SimulatedWorkerFold):
                 f"{event.member} serves a request to {asked.operation}, and does not answer it",
                 (f"{event.member} was asked to {asked.operation} at {STEP};", asked),
                 (f"it had served that by {STEP}, and had given no answer: contradiction.", event),
+            )
+
+    def _look_at_refused(self, event: MemberEvent) -> None:
+        """The caller of what was refused last has the answer by now."""
+        asked = self._refused.pop(event.member, None)
+        if asked is not None and _key_of(asked) in self._open.get(event.member, {}):
+            self.contradiction(
+                f"{event.member} refuses a request to {asked.operation}, and does not answer it",
+                (f"{event.member} was asked to {asked.operation} at {STEP};", asked),
+                (f"it had refused that by {STEP}, and had given no answer: contradiction.", event),
             )
 
 
@@ -201,7 +235,8 @@ HerderQueuesAreInOrder: Final = Invariant(
     name="herder_queues_are_in_order",
     family="connect_duties",
     claim="a herder serves each request that it queued once, one after the other, none before its time, and of those "
-    "that wait the one that is due first, of equal ones the oldest; it refuses only what waits",
+    "that wait the one that is due first, of equal ones the oldest; it refuses only what waits, and before it leaves "
+    "all that waited when it was asked to stop",
     source="DistributedHerder.requests, DistributedHerderRequest.compareTo, tick, halt",
     premises=(RECORDED,),
     exempted_by=(*PROCESS, HerderRequestEnded, HerderRequestQueued, HerderRequestStarted),
@@ -219,8 +254,8 @@ HerderQueuesAreInOrder: Final = Invariant(
 ServedRequestsAreAnsweredOnce: Final = Invariant(
     name="served_requests_are_answered_once",
     family="connect_duties",
-    claim="when a herder has served what an operator or another worker asked it for, it has answered, and it answers "
-    "nothing twice",
+    claim="when a herder has served or refused what an operator or another worker asked it for, it has answered, and "
+    "it answers nothing twice",
     source="DistributedHerder.addRequest, forwardErrorAndTickThreadStages; Callback.onCompletion",
     premises=(RECORDED,),
     exempted_by=(*PROCESS, HerderAnswered, HerderAsked, HerderRequestQueued, InternalRequestAnswered,

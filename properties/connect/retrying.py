@@ -33,7 +33,7 @@ MOST_RETRY_MS: Final = 60_000
 
 
 class ReconfigurationsAreRetriedViolated(Violation):
-    """A worker looked at task configs again though nothing had failed, after another pause, or not after a failure."""
+    """A worker put a request off, or looked at task configs again unasked, too early or late, or not after a failure."""
 
 
 class LeadersAreAskedViolated(Violation):
@@ -85,7 +85,10 @@ class _Retried(SimulatedWorkerFold):
 
     def on_queued(self, event: HerderRequestQueued) -> None:
         """At once a worker looks at any time, later only after a failure."""
-        if event.operation != RECONFIGURE or not self.run.is_recorded:
+        if not self.run.is_recorded:
+            return
+        if event.operation != RECONFIGURE:
+            self._at_once(event)
             return
         attempts = self._of.setdefault(event.member, _Attempts())
         before = self._before(attempts, event)
@@ -94,6 +97,15 @@ class _Retried(SimulatedWorkerFold):
         if before < 0:
             self.compared = (self.compared or 0) + 1
             self._report(event, attempts)
+
+    def _at_once(self, event: HerderRequestQueued) -> None:
+        """Nothing else is put off."""
+        if event.delay_ms:
+            self.contradiction(
+                f"{event.member} puts off a request to {event.operation} {event.work}",
+                (f"{event.member} queued a request to {event.operation} {event.work} for {event.delay_ms} ms later at "
+                 f"{STEP}: contradiction.", event),
+            )  # fmt: skip
 
     def _before(self, attempts: _Attempts, event: HerderRequestQueued) -> int:
         """How many attempts failed before this one; -1 where none fits."""
@@ -200,9 +212,9 @@ class _AskLeaders(SimulatedWorkerFold):
 ReconfigurationsAreRetried: Final = Invariant(
     name="reconfigurations_are_retried",
     family="connect_duties",
-    claim="a worker looks at a connector's task configs again after a pause only where they were to be written and "
-    "were not, and always where its leader's answer is another than 204; the pause is a quarter of a second, and "
-    "doubles up to a minute",
+    claim="a worker queues requests to be served at once; it looks at a connector's task configs again after a pause "
+    "only where they were to be written and were not, and always where its leader's answer is another than 204; the pause is a "
+    "quarter of a second, and doubles up to a minute",
     source="DistributedHerder.reconfigureConnectorTasksWithExponentialBackoffRetries, publishConnectorTaskConfigs",
     premises=(RECORDED,),
     exempted_by=(*PROCESS, HerderRequestQueued, HerderRequestStarted, LeaderAnswered, LeaderAsked,

@@ -27,7 +27,9 @@ OF_SIMULATED_RUNS = {
     "new_configs_lead_to_a_round", "operators_get_true_answers", "delays_run_out", "statuses_are_drained",
     "known_configs_are_not_read_again", "states_are_written", "herder_queues_are_in_order",
     "served_requests_are_answered_once", "due_requests_are_served", "reconfigurations_are_retried", "leaders_are_asked",
-    "session_keys_are_renewed_in_time", "work_is_given_up_after_a_wait",
+    "session_keys_are_renewed_in_time", "work_is_given_up_after_a_wait", "read_changes_are_applied",
+    "verified_tasks_start", "unread_configs_are_read_first", "rounds_have_a_reason", "only_started_work_runs",
+    "workers_get_true_answers",
 }  # fmt: skip
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 

@@ -1,0 +1,154 @@
+"""What a worker does that could not read the config topic to its end: it waits, reads on, and only then joins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigCallEnded,
+    ConfigCallStarted,
+    ConnectAssignmentReceived,
+    Event,
+    HerderRequestEnded,
+    HerderRequestStarted,
+    MemberEvent,
+    WorkerClaimed,
+    WorkerConfigured,
+    WorkRevocationStarted,
+)
+from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.processes import PROCESS
+from rebalance_check.properties.views.simulated import RECORDED
+
+REFRESH: Final = "refresh"
+BACK_OFF: Final = "back-off"
+RETRIES: Final = 5
+"""How often a worker waits before it gives up all that it runs."""
+
+PARTS: Final = 10
+"""The last of these pauses is this part of ``scheduled.rebalance.max.delay.ms``."""
+
+
+class UnreadConfigsAreReadFirstViolated(Violation):
+    """A worker that could not read the config topic joined, read again at once, or gave its work up at once."""
+
+
+@dataclass(slots=True, eq=False)
+class Failing:
+    """The last read of a worker that failed, and how many did so in a row since it gave up its work last."""
+
+    ended: ConfigCallEnded
+    failures: int
+
+
+class _Unread(SimulatedWorkerFold):
+    """Per worker: reads that failed, but for those of requests, which are answered."""
+
+    bookkeeping = frozenset({*PROCESS, HerderRequestEnded, HerderRequestStarted, ConfigCallEnded})
+    needs = ((WorkerConfigured,), (ConnectAssignmentReceived,), (ConfigCallEnded,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            **dict.fromkeys(PROCESS, self.on_process),
+            HerderRequestStarted: self.on_serving,
+            HerderRequestEnded: self.on_served,
+            ConfigCallStarted: self.on_call,
+            ConfigCallEnded: self.on_ended,
+            WorkerClaimed: self.on_claimed,
+            WorkRevocationStarted: self.on_revocation,
+        }
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self._serving: set[str] = set()
+        self._failing: dict[str, Failing] = {}
+
+    def on_process(self, event: MemberEvent) -> None:
+        """A new process has read nothing."""
+        self._serving.discard(event.member)
+        self._failing.pop(event.member, None)
+
+    def on_serving(self, event: HerderRequestStarted) -> None:
+        """What it reads for a request decides the answer."""
+        self._serving.add(event.member)
+
+    def on_served(self, event: HerderRequestEnded) -> None:
+        """It reads for itself again."""
+        self._serving.discard(event.member)
+
+    def on_ended(self, event: ConfigCallEnded) -> None:
+        """It knows the newest configs, or is to wait."""
+        if event.method != REFRESH or event.member in self._serving or not self.run.is_recorded:
+            return
+        failing = self._failing.pop(event.member, None)
+        if event.error:
+            self._failing[event.member] = Failing(event, 1 if failing is None else failing.failures + 1)
+
+    def on_call(self, event: ConfigCallStarted) -> None:
+        """It reads again after a pause, which grows."""
+        failing = self._failing.get(event.member)
+        pause_ms = None if failing is None else self._pause_ms(event.member, failing)
+        if failing is None or pause_ms is None or event.method != REFRESH or event.member in self._serving:
+            return
+        self.compared = (self.compared or 0) + 1
+        if event.time_ms < failing.ended.time_ms + pause_ms:
+            self._report(event, failing, f"reads again, and its pause takes {pause_ms} ms")
+
+    def _pause_ms(self, member: str, failing: Failing) -> int | None:
+        worker = self.memory.of(member)
+        if worker.configured is None or worker.received is None or worker.is_eager or failing.failures > RETRIES:
+            return None
+        return worker.configured.scheduled_rebalance_max_delay_ms // PARTS // (RETRIES + 1 - failing.failures)
+
+    def on_claimed(self, event: WorkerClaimed) -> None:
+        """It has read the topic since."""
+        self.compared = (self.compared or 0) + 1
+        failing = self._failing.pop(event.member, None)
+        if failing is not None:
+            self._report(event, failing, "joins, and has not read it since")
+
+    def on_revocation(self, event: WorkRevocationStarted) -> None:
+        """It has waited often enough."""
+        failing = self._failing.get(event.member)
+        if event.reason != BACK_OFF or not self.run.is_recorded:
+            return
+        self.compared = (self.compared or 0) + 1
+        if failing is None or failing.failures <= RETRIES:
+            times = 0 if failing is None else failing.failures
+            self._report(event, failing, f"gives up all that it runs, after {times} reads that failed")
+        elif failing is not None:
+            failing.failures = 0
+
+    def _report(self, event: MemberEvent, failing: Failing | None, what: str) -> None:
+        self.contradiction(
+            f"{event.member} could not read the config topic, and {what}",
+            (f"{event.member} could not read the config topic to its end by {STEP};",
+             None if failing is None else failing.ended),
+            (f"at {STEP} it {what}: contradiction.", event),
+        )  # fmt: skip
+
+
+UnreadConfigsAreReadFirst: Final = Invariant(
+    name="unread_configs_are_read_first",
+    family="connect_duties",
+    claim="a worker that could not read the config topic to its end reads it before it joins again; an incremental one "
+    "waits before each of five reads, longer each time, and gives up all that it runs when the sixth has failed, too, "
+    "and not before",
+    source="DistributedHerder.readConfigToEnd, backoff, BACKOFF_RETRIES, canReadConfigs",
+    premises=(RECORDED,),
+    exempted_by=(*PROCESS, ConfigCallEnded, HerderRequestEnded, HerderRequestStarted),
+    violation=UnreadConfigsAreReadFirstViolated,
+    fold=_Unread,
+)
+"""The smallest history that breaks it::
+
+    RunStarted(subject="simulator", punctual=True)
+    WorkerConfigured(member="w0", mode="eager")
+    ConfigCallEnded(member="w0", call=1, method="refresh", error="TimeoutException")
+    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=None)
+"""
+
+CLAIMS: Final = (UnreadConfigsAreReadFirst,)
+"""In the order in which reports name them."""
