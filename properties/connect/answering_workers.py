@@ -84,6 +84,8 @@ class _TrueAnswers(SimulatedWorkerFold):
     def on_process(self, event: MemberEvent) -> None:
         """A new process knows nothing."""
         self._of.pop(event.member, None)
+        for key in [key for key in self._open if key[0] == event.member]:
+            del self._open[key]
 
     def on_astray(self, event: MemberEvent) -> None:
         """It may not lead, or lead from now on."""

@@ -160,7 +160,15 @@ RoundsHaveAReason: Final = Invariant(
     "asks as soon as it accepts an assignment that revokes work, and only an eager worker stops all before it joins",
     source="DistributedHerder.handleRebalanceCompleted, tick; WorkerCoordinator.onJoinPrepare; KIP-415",
     premises=(RECORDED,),
-    exempted_by=(*PROCESS, *NEXT, AssignmentAccepted, ConfigCallEnded, ConfigCallbackCalled, RequestSent),
+    exempted_by=(
+        *PROCESS,
+        *NEXT,
+        AssignmentAccepted,
+        ConfigCallEnded,
+        ConfigCallbackCalled,
+        RejoinRequested,
+        RequestSent,
+    ),
     violation=RoundsHaveAReasonViolated,
     fold=_Reasons,
 )

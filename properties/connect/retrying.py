@@ -33,7 +33,7 @@ MOST_RETRY_MS: Final = 60_000
 
 
 class ReconfigurationsAreRetriedViolated(Violation):
-    """A worker put a request off, or looked at task configs again unasked, too early or late, or not after a failure."""
+    """A worker put a request off, or looked at task configs again unasked, at another time, or not after a failure."""
 
 
 class LeadersAreAskedViolated(Violation):
@@ -213,8 +213,8 @@ ReconfigurationsAreRetried: Final = Invariant(
     name="reconfigurations_are_retried",
     family="connect_duties",
     claim="a worker queues requests to be served at once; it looks at a connector's task configs again after a pause "
-    "only where they were to be written and were not, and always where its leader's answer is another than 204; the pause is a "
-    "quarter of a second, and doubles up to a minute",
+    "only where they were to be written and were not, and always where its leader's answer is another than 204; the "
+    "pause is a quarter of a second, and doubles up to a minute",
     source="DistributedHerder.reconfigureConnectorTasksWithExponentialBackoffRetries, publishConnectorTaskConfigs",
     premises=(RECORDED,),
     exempted_by=(*PROCESS, HerderRequestQueued, HerderRequestStarted, LeaderAnswered, LeaderAsked,

@@ -171,7 +171,7 @@ OnlyStartedWorkRuns: Final = Invariant(
     "is resumed, and only a connector that runs, and should, is asked for task configs",
     source="Worker.startConnector, startTask; DistributedHerder.reconfigureConnector; KIP-875",
     premises=(RECORDED,),
-    exempted_by=(*PROCESS, AssignmentAccepted, ConfigSnapshotTaken, PluginDrawn, TargetStateChanged),
+    exempted_by=(*PROCESS, AssignmentAccepted, ConfigSnapshotTaken, PluginDrawn, TargetStateChanged, WorkStateChanged),
     violation=OnlyStartedWorkRunsViolated,
     fold=_StartedOnly,
 )

@@ -8,7 +8,6 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     ConfigCallEnded,
     ConfigCallStarted,
-    ConnectAssignmentReceived,
     Event,
     HerderRequestEnded,
     HerderRequestStarted,
@@ -48,7 +47,7 @@ class _Unread(SimulatedWorkerFold):
     """Per worker: reads that failed, but for those of requests, which are answered."""
 
     bookkeeping = frozenset({*PROCESS, HerderRequestEnded, HerderRequestStarted, ConfigCallEnded})
-    needs = ((WorkerConfigured,), (ConnectAssignmentReceived,), (ConfigCallEnded,))
+    needs = ((WorkerConfigured,), (ConfigCallEnded,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {

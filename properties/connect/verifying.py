@@ -289,7 +289,7 @@ VerifiedTasksStart: Final = Invariant(
     premises=(RECORDED,),
     exempted_by=(*PROCESS, AssignmentAccepted, ConfigCallbackCalled, ConfigReadEnded, ConfigSnapshotTaken,
                  HerderRequestEnded, HerderRequestQueued, HerderRequestStarted, InternalRequestChecked,
-                 LeaderAnswered, LeaderAsked, PluginDrawn, ZombieFencingEnded),
+                 LeaderAnswered, LeaderAsked, PluginDrawn, ProducerInitialised, ZombieFencingEnded),
     violation=VerifiedTasksStartViolated,
     fold=_Verified,
 )  # fmt: skip
