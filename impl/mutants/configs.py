@@ -141,4 +141,14 @@ CONFIG_MUTANTS: Final = [
         "a store whose transaction failed keeps its write privileges",
         "lost_write_privileges_are_claimed_anew",
     ),
+    _mutant(
+        "restart-requests-say-the-opposite",
+        "a request to restart is written with the opposite of each of its options",
+        "config_calls_write_their_arguments",
+    ),
+    _mutant(
+        "failed-transactions-are-failed-writes",
+        "a store throws for a transaction that failed what it throws for a plain write",
+        "config_calls_throw_for_a_reason",
+    ),
 ]

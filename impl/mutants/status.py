@@ -143,4 +143,14 @@ STATUS_MUTANTS: Final = [
         "the producer has several requests in flight, and a younger one may be appended first",
         "log_keeps_send_order",
     ),
+    _mutant(
+        "topic-statuses-are-read-crosswise",
+        "a reader takes the topic that a status names for its connector, and the connector for the topic",
+        "reads_say_what_was_sent",
+    ),
+    _mutant(
+        "status-records-skip-an-offset",
+        "each record of the status topic leaves an offset out",
+        "offsets_have_no_gaps",
+    ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 
 def _search(mode: ClusterMode, first: int = 0) -> FuzzSearch:
@@ -15,6 +15,10 @@ def _search(mode: ClusterMode, first: int = 0) -> FuzzSearch:
 
 _ANY: Final = _search(ClusterMode.ANY)
 _EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE)
+
+_OUTAGES: Final = FuzzSearch(
+    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CONFIG_OUTAGE,)), last=150
+)
 
 _STATUSES: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.STATUS), first=0, last=100)
 
@@ -152,6 +156,22 @@ WORKER_DUTY_MUTANTS: Final = [
         "work-is-given-up-at-once",
         "a worker that finds no coordinator gives its work up at its first poll in vain",
         "work_is_given_up_after_a_wait",
+    ),
+    _mutant(
+        "paused-connectors-are-stopped",
+        "a worker that is asked to pause a connector writes that it is stopped",
+        "stores_are_called_as_asked",
+    ),
+    _mutant(
+        "writes-have-no-limit",
+        "a call of a config store that begins with a write waits for what is read back for as long as it takes",
+        "config_calls_end_in_time",
+        _OUTAGES,
+    ),
+    _mutant(
+        "status-store-starts-unread",
+        "a status store says at once that it has read the topic",
+        "safe_status_writes.stores_start_behind_the_topic",
     ),
 ]
 """In the order of the claims that they break."""

@@ -87,10 +87,17 @@ class ConfigReadEnded(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigCallStarted(MemberEvent):
-    """A ``method`` of the config store was called (a name of ``KafkaConfigBackingStore``), the store's ``call``-th."""
+    """A ``method`` of the config store was called (a name of ``KafkaConfigBackingStore``), the store's ``call``-th.
+
+    ``connector`` is what it is about, or the namespace of loggers; ``given`` are its other arguments as texts, under
+    Kafka's names: ``properties``, ``targetState``, ``configs`` (one after the other), ``taskCount``, ``algorithm``,
+    ``creationTimestamp``, ``onlyFailed``, ``includeTasks``, ``level``, ``timeoutMs``.
+    """
 
     call: int
     method: str
+    connector: str = ""
+    given: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -247,12 +247,14 @@ class HerderAsked(MemberEvent):
     """An operator asked the worker by its REST interface; ``request`` numbers the requests of a run.
 
     ``operation``: configure, delete, pause, resume, stop, restart (KIP-745), restart work (one connector or task), or
-    reset topics. ``work`` is what it is about: a connector, or a task.
+    reset topics. ``work`` is what it is about: a connector, or a task. ``given`` is what the request says besides:
+    ``properties``, the new configuration, or ``onlyFailed`` and ``includeTasks`` of a restart.
     """
 
     request: int
     operation: str
     work: str
+    given: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

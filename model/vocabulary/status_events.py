@@ -85,6 +85,7 @@ class StatusRead(StatusEvent):
     """The worker's reader took the record at ``offset`` into its cache. ``status`` is DESTROYED for a tombstone.
 
     ``literal`` marks a value that says DESTROYED instead of a tombstone; readers cache it and remove nothing.
+    ``usage`` is what the status of a topic says: ``name``, ``connector``, ``task`` and ``discoverTimestamp``, as texts.
     """
 
     partition: int
@@ -93,6 +94,7 @@ class StatusRead(StatusEvent):
     status_worker: str = ""
     generation: int = -1
     literal: bool = False
+    usage: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,13 @@ from typing import Final
 
 from rebalance_check.properties.config_store import (
     agreement,
+    calling,
     calls,
     compaction,
     consistency,
     forms,
     isolation,
+    outcomes,
     reading,
     reports,
     snapshots,
@@ -40,5 +42,7 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     *isolation.CLAIMS,
     *transactions.CLAIMS,
     *calls.CLAIMS,
+    *calling.CLAIMS,
+    *outcomes.CLAIMS,
 )
 """Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""

@@ -1,4 +1,4 @@
-"""Requests of members, and to herders and leaders, and writes of status stores are numbered one after another: a gap
+"""Requests of members, and to herders and leaders, and calls and writes of stores are numbered one after another: a gap
 is something unrecorded."""
 
 from __future__ import annotations
@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    ConfigCallStarted,
     Event,
     HerderRequestQueued,
     LeaderAsked,
@@ -16,11 +17,12 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
     RunStarted,
     StatusAttempted,
+    StatusSent,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY, REPLIES
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import DEPARTED, Recent
+from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 COORDINATOR: Final = "the coordinator"
@@ -29,7 +31,8 @@ COORDINATOR: Final = "the coordinator"
 REQUEST: Final = "request"
 QUEUED: Final = "request to its herder"
 INTERNAL: Final = "request to its leader"
-OF_A_PROCESS: Final = (REQUEST, QUEUED, INTERNAL)
+CALL: Final = "call of its config store"
+OF_A_PROCESS: Final = (REQUEST, QUEUED, INTERNAL, CALL)
 """What each process counts from 0."""
 
 
@@ -51,6 +54,8 @@ class _Numbers(SimulatedFold):
             StatusAttempted: self.on_attempt,
             HerderRequestQueued: self.on_queued,
             LeaderAsked: self.on_asked,
+            ConfigCallStarted: self.on_called,
+            StatusSent: self.on_written,
             **dict.fromkeys((RequestParked, *REPLIES), self.on_arrived),
         }
         super().__init__(invariant, handlers)
@@ -58,6 +63,7 @@ class _Numbers(SimulatedFold):
         self._last: Recent[tuple[str, str], Event] = Recent(DEPARTED)
         self._arrived = 0
         self._numbers: Recent[tuple[str, str], int] = Recent(DEPARTED)
+        self._sends: Recent[tuple[str, int], StatusSent] = Recent(WAITING)
 
     def on_process(self, event: MemberStarted) -> None:
         """A process counts anew."""
@@ -76,6 +82,19 @@ class _Numbers(SimulatedFold):
     def on_asked(self, event: LeaderAsked) -> None:
         """What a worker asks its leader for is."""
         self._next((INTERNAL, event.member), event.request, event)
+
+    def on_called(self, event: ConfigCallStarted) -> None:
+        """What the config store of a worker is called for is."""
+        self._next((CALL, event.member), event.call, event)
+
+    def on_written(self, event: StatusSent) -> None:
+        """The sends of one write are, from 1."""
+        before = self._sends.get((event.worker, event.attempt))
+        self._sends[event.worker, event.attempt] = event
+        expected = 1 if before is None else before.send + 1
+        if self.run.is_recorded and event.send != expected:
+            what = f"send {event.send} of its write {event.attempt}"
+            self._report(f"{event.worker} makes {what}, and the next one is {expected}", before, event)
 
     def on_attempt(self, event: StatusAttempted) -> None:
         """All writes of a store are, also those that it suppresses; each store has a name of its own."""
@@ -101,22 +120,26 @@ class _Numbers(SimulatedFold):
             return
         self.compared = (self.compared or 0) + 1
         if number != expected:
-            self.contradiction(
-                f"{who} numbers a {what} {number}, and the next number is {expected}",
-                *([(f"what came before it of {who} is recorded at {STEP};", before)] if before is not None else []),
-                (f"the {what} at {STEP} has the number {number} instead of {expected}: contradiction.", event),
-            )
+            self._report(f"{who} numbers a {what} {number}, and the next number is {expected}", before, event)
+
+    def _report(self, headline: str, before: Event | None, event: Event) -> None:
+        self.contradiction(
+            headline,
+            *([(f"what came before it is recorded at {STEP};", before)] if before is not None else []),
+            (f"this one is recorded at {STEP}, and has another number than the next: contradiction.", event),
+        )
 
 
 NumbersHaveNoGaps: Final = Invariant(
     name="numbers_have_no_gaps",
     family=FAMILY,
     claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are those to its herder "
-    "and to the leader of its workers, and the writes of a status store; a coordinator, whose numbers begin with 1, "
-    "keeps each request that arrives or answers it at once",
+    "and to the leader of its workers, the calls of its config store, the writes of a status store and, from 1, the "
+    "sends of each; a coordinator, whose numbers begin with 1, keeps each request that arrives or answers it at once",
     source="AbstractCoordinator.client; NetworkClient (correlation ids)",
     premises=(RECORDED,),
     exempted_by=(
+        ConfigCallStarted,
         HerderRequestQueued,
         LeaderAsked,
         LookUpSent,
@@ -124,6 +147,7 @@ NumbersHaveNoGaps: Final = Invariant(
         RequestParked,
         RequestSent,
         StatusAttempted,
+        StatusSent,
         *REPLIES,
     ),
     violation=NumbersHaveNoGapsViolated,

@@ -14,6 +14,11 @@ from rebalance_check.properties.status.retrying import NoResurrectionByRetry, No
 from rebalance_check.properties.status.sending import AppendsAnswerSends, LogKeepsSendOrder, RetriesRepeatTheBytes
 from rebalance_check.properties.status.settling import FlushWaits, WritesSettle
 from rebalance_check.properties.status.suppressing import SuppressedIffNewerCached, SuppressionWasRead
+from rebalance_check.properties.status.topic import (
+    StatusOffsetsHaveNoGaps,
+    StatusReadsSayWhatWasSent,
+    StoresStartBehindTheTopic,
+)
 from rebalance_check.properties.status.understanding import (
     SentRecordsAreUnderstood,
     SentRecordsSaySo,
@@ -45,5 +50,8 @@ SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     SentRecordsSaySo,
     StoppedStoresAreSilent,
     StoresStartOnce,
+    StatusReadsSayWhatWasSent,
+    StatusOffsetsHaveNoGaps,
+    StoresStartBehindTheTopic,
 )
 """Every claim of the family ``safe_status_writes``: what follows for the log first, then what a store must do."""

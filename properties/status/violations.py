@@ -99,3 +99,15 @@ class StoppedStoreGoesOn(SafeStatusWritesViolated):
 
 class StoreStartedTwice(SafeStatusWritesViolated):
     """A store said twice that it had started."""
+
+
+class StatusReadSaysOtherwise(SafeStatusWritesViolated):
+    """A store read of a record something else than was sent."""
+
+
+class StatusOffsetSkipped(SafeStatusWritesViolated):
+    """A record of the status topic has another offset than the next one."""
+
+
+class StoreStartedEarly(SafeStatusWritesViolated):
+    """A store said that it had read what the topic held, and had not."""

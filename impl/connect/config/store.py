@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rebalance_check.impl.connect.config import writing
+from rebalance_check.impl.connect.config import arguments, writing
+from rebalance_check.impl.connect.config.arguments import NO_ARGUMENTS, Arguments, call_started_event
 from rebalance_check.impl.connect.config.changes import ConfigChange
 from rebalance_check.impl.connect.config.errors import (
     ConfigRecordError,
@@ -28,7 +29,12 @@ from rebalance_check.impl.connect.config.log import (
     ReadToEnd,
     Send,
 )
-from rebalance_check.impl.connect.config.observing import call_ended_event, callback_event, read_event, snapshot_event
+from rebalance_check.impl.connect.config.observing import (
+    call_ended_event,
+    callback_event,
+    read_event,
+    snapshot_event,
+)
 from rebalance_check.impl.connect.config.reading import ConfigState, read_record
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import (
@@ -41,7 +47,6 @@ from rebalance_check.impl.connect.config.values import (
 from rebalance_check.impl.connect.config.writing import READ_WRITE_TIMEOUT_MS, ConfigCall, Plan, Write
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import (
-    ConfigCallStarted,
     ConfigReadEnded,
     ConfigReadStarted,
     ConfigStoreStarted,
@@ -118,7 +123,7 @@ class ConfigStore:
 
     def start(self) -> ConfigCall:
         """Read all that the topic holds now; the store is started once that is done."""
-        return self._begin(writing.START, None)
+        return self._begin(writing.START, timeout_ms=None)
 
     def stop(self) -> None:
         """Close the producers and read no more; calls under way are never answered."""
@@ -130,19 +135,20 @@ class ConfigStore:
 
     def put_connector(self, connector: str, config: WrittenProperties, target: TargetState | None = None) -> ConfigCall:
         """Write the configuration of a connector, after its target state if one is given; privileged."""
+        given = arguments.of_connector(connector, config, target)
         taken = self._state.snapshot()
         tasks = [_written(taken.task_config(connector, number)) for number in taken.tasks(connector)]
         if self.rewrite_tasks and tasks:
-            return self._begin(writing.put_connector_and_tasks(connector, config, target, tasks))
-        return self._begin(writing.put_connector(connector, config, target))
+            return self._begin(writing.put_connector_and_tasks(connector, config, target, tasks), given)
+        return self._begin(writing.put_connector(connector, config, target), given)
 
     def put_tasks(self, connector: str, configs: Sequence[WrittenProperties]) -> ConfigCall:
         """Write the configurations of all tasks of a connector and commit them; privileged. Nothing is compared."""
-        return self._begin(writing.put_tasks(connector, configs))
+        return self._begin(writing.put_tasks(connector, configs), arguments.of_tasks(connector, configs))
 
     def remove_connector(self, connector: str) -> ConfigCall:
         """Write the tombstones of a connector and of its target state; privileged."""
-        return self._begin(writing.remove_connector(connector))
+        return self._begin(writing.remove_connector(connector), Arguments(connector))
 
     def remove_tasks(self, connector: str) -> ConfigCall:
         """Raises `UnsupportedError`, as Kafka's store does: tasks vanish with a commit of fewer."""
@@ -150,32 +156,32 @@ class ConfigStore:
 
     def put_target_state(self, connector: str, state: TargetState) -> ConfigCall:
         """Write the target state of a connector; any worker may, and nothing is read back."""
-        return self._begin(writing.put_target_state(connector, state))
+        return self._begin(writing.put_target_state(connector, state), arguments.of_target_state(connector, state))
 
     def put_task_count(self, connector: str, tasks: int) -> ConfigCall:
         """Write that the producers of so many tasks were fenced; privileged."""
-        return self._begin(writing.put_task_count(connector, tasks))
+        return self._begin(writing.put_task_count(connector, tasks), arguments.of_task_count(connector, tasks))
 
     def put_session_key(self, key: SessionKey) -> ConfigCall:
         """Write a session key; privileged."""
-        return self._begin(writing.put_session_key(key))
+        return self._begin(writing.put_session_key(key), arguments.of_session_key(key))
 
     def put_restart(self, request: RestartRequest) -> ConfigCall:
         """Write a request to restart; privileged."""
-        return self._begin(writing.put_restart(request))
+        return self._begin(writing.put_restart(request), arguments.of_restart(request))
 
     def put_logger_level(self, namespace: str, level: str) -> ConfigCall:
         """Write the level of loggers on all workers; any worker may, and nothing is read back."""
-        return self._begin(writing.put_logger_level(namespace, level))
+        return self._begin(writing.put_logger_level(namespace, level), arguments.of_logger_level(namespace, level))
 
     def refresh(self, timeout_ms: int) -> ConfigCall:
         """Read to the end of the topic."""
-        return self._begin(writing.REFRESH, timeout_ms)
+        return self._begin(writing.REFRESH, arguments.of_refresh(timeout_ms), timeout_ms)
 
     def claim_privileges(self) -> ConfigCall:
         """Fence every other leader's producer; nothing where privileged writes are plain, or privileges are held."""
         held = self._privileged or not self.exactly_once.transactional
-        return self._begin(writing.NOTHING if held else writing.CLAIM, None)
+        return self._begin(writing.NOTHING if held else writing.CLAIM, timeout_ms=None)
 
     def deadline_of(self, call: ConfigCall) -> int | None:
         """When `expire` fails a call (ms); None while it is in a transaction, which has its own time-outs."""
@@ -195,10 +201,12 @@ class ConfigStore:
 
     # -------------------------------------------------------------------------------------------- steps
 
-    def _begin(self, plan: Plan, timeout_ms: int | None = READ_WRITE_TIMEOUT_MS) -> ConfigCall:
+    def _begin(
+        self, plan: Plan, given: Arguments = NO_ARGUMENTS, timeout_ms: int | None = READ_WRITE_TIMEOUT_MS
+    ) -> ConfigCall:
         call = ConfigCall(plan, None if timeout_ms is None else self._now() + timeout_ms, self._begun)
         self._begun += 1
-        self._recorder.emit(ConfigCallStarted(member=self.member, call=call.number, method=plan.method))
+        self._recorder.emit(call_started_event(self.member, call, given))
         self._go_on(call)
         return call
 

@@ -119,11 +119,12 @@ class HerderCore:
     def _await(self, call: ConfigCall) -> Steps[ConfigStoreError | None]:
         """Wait for the end of a call of the config store; the error that it raised, or None."""
         while not call.done:
-            yield Wait(partial(self._is_over, call), self.configs.deadline_of(call))
+            deadline_ms = self.configs.deadline_of(call)
+            yield Wait(partial(self._is_over, call, deadline_ms), deadline_ms)
             self.configs.expire()
         return call.error
 
-    def _is_over(self, call: ConfigCall) -> bool:
-        """Whether a call ended, or has left a transaction after its time."""
+    def _is_over(self, call: ConfigCall, awaited_ms: int | None) -> bool:
+        """Whether a call ended, or its time is over or is another than it was: a transaction has none."""
         deadline_ms = self.configs.deadline_of(call)
-        return call.done or (deadline_ms is not None and deadline_ms <= self.now_ms)
+        return call.done or deadline_ms != awaited_ms or (deadline_ms is not None and deadline_ms <= self.now_ms)

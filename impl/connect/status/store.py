@@ -199,6 +199,7 @@ class StatusStore(StatusWriting):
                 status_worker=worker,
                 generation=generation,
                 literal=status == Status.DESTROYED,
+                usage=_usage(fold.value) if isinstance(fold.value, TopicValue) else (),
             )
         )
 
@@ -246,6 +247,16 @@ class StatusStore(StatusWriting):
         self._recorder.emit(StatusStoreStopped(worker=self.worker))
         while self._retries:
             self._give_up(self._retries.popleft(), "stopped")
+
+
+def _usage(value: TopicValue) -> tuple[tuple[str, str], ...]:
+    """What the status of a topic says."""
+    return (
+        ("name", value.topic),
+        ("connector", value.connector),
+        ("task", str(value.task)),
+        ("discoverTimestamp", str(value.discovered_ms)),
+    )
 
 
 def _described(fold: Fold) -> tuple[str, str, int]:

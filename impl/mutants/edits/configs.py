@@ -134,5 +134,11 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "failed-transaction-keeps-privileges": (
         Edit(f"{_STORE}._drop_privileges", "self._privileged = False", "pass"),
     ),
+    "restart-requests-say-the-opposite": (
+        Edit(f"{_CONFIG}.values:_bool", "\"true\" if value", "\"true\" if not value"),
+    ),
+    "failed-transactions-are-failed-writes": (
+        Edit(f"{_STORE}._error", "if isinstance(step, Write) and self._is_transaction(step):", "if False:"),
+    ),
 }  # fmt: skip
 """By name of the mutant."""

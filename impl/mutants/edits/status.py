@@ -146,6 +146,12 @@ STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "",
         ),
     ),
+    "topic-statuses-are-read-crosswise": (
+        Edit(f"{_STATUS}.codec:read_topic", "TopicValue(name, connector,", "TopicValue(connector, name,"),
+    ),
+    "status-records-skip-an-offset": (
+        Edit(f"{_STATUS}.shared_log:SharedLog.append", "self._ends[partition] += 1", "self._ends[partition] += 2"),
+    ),
     "retry-after-tombstone": (Edit(f"{_CACHE}._end", "entry.deleted = True", "pass"),),
     "producer-overtakes-itself": (
         Edit(

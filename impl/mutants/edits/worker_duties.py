@@ -154,6 +154,27 @@ _OF_STATUSES: Final = {
         Edit(f"{_CONNECT}.status.codec:write_status", "{value.generation}", "{value.generation + 1}"),
     ),
     "stopped-status-store-sends": (Edit(f"{_CONNECT}.status.store:StatusStore.stop", "self._stopped = True", "pass"),),
+    "paused-connectors-are-stopped": (
+        Edit(
+            f"{_CONNECT}.herder.serving:Serving.pause_connector",
+            'self._put_target_state("pause", connector, TargetState.PAUSED, answer)',
+            'self._put_target_state("pause", connector, TargetState.STOPPED, answer)',
+        ),
+    ),
+    "writes-have-no-limit": (
+        Edit(
+            f"{_CONNECT}.config.store:ConfigStore.deadline_of",
+            "isinstance(step, Write) and self._is_transaction(step)",
+            "isinstance(step, Write)",
+        ),
+    ),
+    "status-store-starts-unread": (
+        Edit(
+            f"{_CONNECT}.status.store:StatusStore.start",
+            "self._missing = {partition: end for partition, end in enumerate(ends) if end > 0}",
+            "self._missing = {}",
+        ),
+    ),
     "status-store-starts-for-ever": (
         Edit(f"{_CONNECT}.status.store:StatusStore._finish_start", "self._starting = False", "pass"),
     ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
+from rebalance_check.impl.connect.config.observing import config_text
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import RestartRequest
 from rebalance_check.impl.connect.herder.herder import Herder
@@ -29,13 +30,25 @@ CONVERTER: Final = "value.converter"
 """A setting that the worker applies, and that simulated connectors do not pass on to their tasks."""
 
 
+Given: TypeAlias = tuple[tuple[str, str], ...]
+"""What a request says besides its connector, by names."""
+
+
+def _nothing() -> Given:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request to one worker: what is to be done with which connector or task, and the call that asks for it."""
+    """A request to one worker: what is to be done with which connector or task, and the call that asks for it.
+
+    ``given`` says what the request holds besides when it is made next, as `HerderAsked` names it.
+    """
 
     operation: str
     work: str
     of: Callable[[Herder, OnAnswer], None]
+    given: Callable[[], Given] = _nothing
 
 
 class Operator:
@@ -77,8 +90,7 @@ class Operator:
                 self._ask_leader(Ask("stop", connector, lambda herder, on: herder.stop_connector(connector, on)))
             case ActionKind.RESTART_CONNECTOR:
                 request = RestartRequest(connector, only_failed=action.choice % 2 == 0, include_tasks=action.choice > 2)
-                restart = Ask("restart", connector, lambda herder, on: herder.restart_connector_and_tasks(request, on))
-                self._ask_leader(restart)
+                self._ask_leader(_restart(request))
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)
                 self._ask_owner(action.member, key)
@@ -98,12 +110,15 @@ class Operator:
         """Every second configuration differs from the one before in a setting that no task config shows."""
 
         def put(herder: Herder, answer: OnAnswer) -> None:
+            config = self._next_config(tasks)
             self._versions += 1
-            version, converter = str(self._versions // 2), f"converter-{self._versions}"
-            config = {TASKS_MAX: str(tasks), VERSION: version, CONVERTER: converter}
             herder.put_connector(connector, config, answer)
 
-        return Ask("configure", connector, put)
+        return Ask("configure", connector, put, lambda: (("properties", config_text(self._next_config(tasks))),))
+
+    def _next_config(self, tasks: int) -> dict[str, str | None]:
+        version = self._versions + 1
+        return {TASKS_MAX: str(tasks), VERSION: str(version // 2), CONVERTER: f"converter-{version}"}
 
     def _ask(self, member: int, ask: Ask, answer: OnAnswer = lambda _: None) -> None:
         """Ask one worker, if it listens."""
@@ -116,7 +131,9 @@ class Operator:
             self._recorder.emit(HerderAnswered(member=process.name, request=number, answer=said.value))
             answer(said)
 
-        self._recorder.emit(HerderAsked(member=process.name, request=number, operation=ask.operation, work=ask.work))
+        self._recorder.emit(
+            HerderAsked(member=process.name, request=number, operation=ask.operation, work=ask.work, given=ask.given())
+        )
         ask.of(worker.herder, answered)
 
     def _ask_leader(self, ask: Ask, answer: OnAnswer = lambda _: None) -> bool:
@@ -192,6 +209,17 @@ class Operator:
 
 def _resumption(connector: str) -> Ask:
     return Ask("resume", connector, lambda herder, on: herder.resume_connector(connector, on))
+
+
+def _restart(request: RestartRequest) -> Ask:
+    only_failed, include_tasks = str(request.only_failed).lower(), str(request.include_tasks).lower()
+
+    def restart(herder: Herder, answer: OnAnswer) -> None:
+        herder.restart_connector_and_tasks(request, answer)
+
+    return Ask(
+        "restart", request.connector, restart, lambda: (("onlyFailed", only_failed), ("includeTasks", include_tasks))
+    )
 
 
 def _by_name(entry: tuple[ConnectorKey | TaskKey, object]) -> tuple[str, ...]:
