@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -43,7 +44,7 @@ CLIENT_MUTANTS: Final = [
         what="a member that was thrown out joins again without giving up its partitions",
         caught_by="no_double_ownership",
         where="impl",
-        find=_COOPERATIVE,
+        find=replace(_COOPERATIVE, first=140, last=150),
         catalogue_id="join-prepare-flag-not-rearmed-after-reset",
     ),
     Mutant(
@@ -87,7 +88,7 @@ CLIENT_MUTANTS: Final = [
         what="a Connect worker that was thrown out joins again without stopping its work",
         caught_by="no_double_ownership",
         where="impl",
-        find=_CONNECT,
+        find=replace(_CONNECT, first=30, last=40),
     ),
     Mutant(
         name="outdated-join-reply-applied",

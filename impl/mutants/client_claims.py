@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -54,7 +55,7 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "leader-overlooks-new-partitions",
         "a leader that learns of new partitions does not join again",
         "every_partition_gets_an_owner",
-        _METADATA,
+        replace(_METADATA, first=20, last=30),
     ),
     _mutant("heartbeats-while-joining", "heartbeats go on while a JoinGroup is on its way", "one_chain_in_flight"),
     _mutant(

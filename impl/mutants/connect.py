@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Find, FuzzSearch, Mutant
@@ -108,7 +109,12 @@ _ROUNDS: Final = [
         "the leader does not remember the work that waits for its worker, and takes it for new in the next round",
         "delay_is_honoured",
     ),
-    _mutant("delay-not-capped", "a second loss adds its delay to the one that runs", "delay_is_bounded"),
+    _mutant(
+        "delay-not-capped",
+        "a second loss adds its delay to the one that runs",
+        "delay_is_bounded",
+        find=replace(_SESSIONED, first=0, last=10),
+    ),
 ]
 
 _LEADERS: Final = [
@@ -137,6 +143,7 @@ _WORK: Final = [
         "connect-revocations-skipped-after-incomplete-rebalance",
         "an incremental worker stops nothing that is revoked while its last assignment is not started (KAFKA-10763)",
         "revoked_work_has_stopped",
+        find=replace(_SESSIONED, first=0, last=10),
     ),
     _of_the_field(
         "connect-task-reconfig-not-restarted-incremental",
@@ -162,6 +169,7 @@ _WORK: Final = [
         "connect-shrunk-task-set-not-cleaned",
         "a connector that returns no task configs any more has none written (KAFKA-3459)",
         "changed_task_configs_are_published",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _of_the_field(
         "connect-key-rotation-after-leader-change",
@@ -174,17 +182,19 @@ _WORK: Final = [
         "a worker that lost contact waits for its coordinator without limit, and lets its work run (KAFKA-9184)",
         "work_stops_without_a_coordinator",
         catalogue_id="connect-zombie-worker-keeps-tasks",
+        find=replace(_SESSIONED, first=0, last=10),
     ),
     _mutant(
         "old-assignment-started-after-giving-up",
         "a worker that gave up for want of a coordinator starts its old assignment once more",
         "running_work_is_claimed",
-        _GIVEN_UP,
+        replace(_GIVEN_UP, first=460, last=470),
     ),
     _mutant(
         "unassigned-work-restarted",
         "a worker restarts a task on request that it was not assigned",
         "only_accepted_work_starts",
+        find=replace(_SESSIONED, first=20, last=30),
     ),
     _mutant(
         "restart-starts-what-was-revoked",
@@ -207,6 +217,7 @@ _WORK: Final = [
         "no-rejoin-after-revocation",
         "a worker that gave work up does not ask for the round that gives it on",
         "revocation_leads_to_rejoin",
+        find=replace(_SESSIONED, first=60, last=70),
     ),
     _mutant("revoked-tasks-not-stopped", "a worker stops revoked connectors, and no tasks", "work_runs_once"),
     _mutant("lost-start", "the first piece of new work is not started", "configured_work_runs"),
@@ -217,6 +228,7 @@ _STATUSES: Final = [
         "running-written-for-what-failed-to-start",
         "a task that fails is written RUNNING",
         "status_says_what_ran",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant(
         "statuses-with-the-groups-generation",
@@ -228,11 +240,13 @@ _STATUSES: Final = [
         "every-worker-cleans-up",
         "a worker that does not lead removes statuses, too",
         "only_the_leader_removes_statuses",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _of_the_field(
         "status-deleted-task-lingers",
         "the leader leaves the statuses of tasks that are not configured any more (KAFKA-9472)",
         "removed_work_loses_its_status",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant("silent-task-stop", "a task that stops writes no UNASSIGNED", "stops_are_announced", _EAGER),
     _mutant("silent-connector-start", "a connector that starts writes no RUNNING", "starts_are_announced"),
@@ -266,6 +280,7 @@ _STATUSES: Final = [
         "topics-of-deleted-connectors-stay",
         "a worker that gives up the work of a deleted connector leaves the statuses of its topics",
         "removed_connector_loses_its_topics",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant(
         "joins-before-statuses-are-read",
@@ -285,7 +300,7 @@ _READING: Final = [
         "connect-rebalance-config-read-unbounded",
         "a worker reads the config topic to its end without a time-out, out of its group by then (KAFKA-3299)",
         "work_stops_while_away",
-        _CONFIG_OUTAGE,
+        replace(_CONFIG_OUTAGE, first=130, last=140),
     ),
 ]
 
@@ -294,11 +309,13 @@ _OPERATOR: Final = [
         "stop-request-forgotten",
         "a worker that an operator asks to stop a connector does nothing, and never answers",
         "herder_requests_are_answered",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant(
         "stop-writes-no-target-state",
         "a worker that stops a connector takes its tasks away, and does not write that it is stopped",
         "accepted_requests_are_written",
+        find=replace(_SESSIONED, first=20, last=30),
     ),
     _mutant(
         "target-state-is-always-started",
@@ -309,6 +326,7 @@ _OPERATOR: Final = [
         "tasks-miss-target-states",
         "a worker that reads another target state has the connector reach it, and not its tasks",
         "target_states_are_reached",
+        find=replace(_SESSIONED, first=30, last=40),
     ),
     _mutant(
         "target-state-restarts-connector",
@@ -329,6 +347,7 @@ _OPERATOR: Final = [
         "new-work-waits-for-a-delay",
         "what no worker has waits for the delay although no worker left",
         "delay_has_a_cause",
+        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant(
         "lost-work-is-placed-at-once",
@@ -348,7 +367,7 @@ _FENCING: Final = [
         "leader-fences-no-producer",
         "the leader answers that the producers of earlier tasks are fenced, and fences none",
         "fenced_before_start",
-        _EXACTLY_ONCE,
+        replace(_EXACTLY_ONCE, first=10, last=20),
     ),
     _mutant(
         "producer-keeps-its-epoch",

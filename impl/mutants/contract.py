@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -71,6 +72,7 @@ CONTRACT_MUTANTS: Final = [
         "absent-application-stays-twice-as-long",
         "a member leaves when its application has not polled for twice max.poll.interval.ms",
         "absent_application_leaves",
+        find=replace(_EAGER, first=90, last=100),
     ),
     _mutant(
         "unknown-member-joins-after-a-backoff",

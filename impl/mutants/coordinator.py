@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioSearch
@@ -35,7 +36,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a session that expires in a Stable group starts no rebalance",
         caught_by="rebalance_completes",
         where="impl",
-        find=_EAGER,
+        find=replace(_EAGER, first=40, last=50),
     ),
     Mutant(
         name="generation-not-advanced",
@@ -56,14 +57,14 @@ COORDINATOR_MUTANTS: Final = [
         what="a heartbeat of an older generation is answered without an error",
         caught_by="stale_generation_is_refused",
         where="impl",
-        find=_RARE,
+        find=replace(_RARE, first=100, last=110),
     ),
     Mutant(
         name="heartbeat-accepts-unknown-member",
         what="a heartbeat of a member that was removed is answered without an error",
         caught_by="stale_generation_is_refused",
         where="impl",
-        find=_EAGER,
+        find=replace(_EAGER, first=60, last=70),
     ),
     Mutant(
         name="heartbeat-rejected-while-preparing",
@@ -85,7 +86,7 @@ COORDINATOR_MUTANTS: Final = [
         what="members that did not rejoin in time stay in the new generation",
         caught_by="generation_has_only_joined",
         where="impl",
-        find=_EAGER,
+        find=replace(_EAGER, first=20, last=30),
     ),
     Mutant(
         name="leave-does-not-complete-join",
@@ -100,7 +101,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a leave from a Stable group starts no rebalance",
         caught_by="rebalance_completes",
         where="impl",
-        find=_EAGER,
+        find=replace(_EAGER, first=60, last=70),
         catalogue_id="iggy-leave-without-rebalance",
     ),
     Mutant(
@@ -154,7 +155,7 @@ COORDINATOR_MUTANTS: Final = [
         what="SyncGroup of an older generation is answered as if it were current",
         caught_by="rebalance_completes",
         where="impl",
-        find=_STALE_SYNC,
+        find=replace(_STALE_SYNC, first=60, last=70),
     ),
     Mutant(
         name="sync-answered-before-leader",

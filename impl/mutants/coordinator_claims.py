@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioSearch
@@ -23,6 +24,7 @@ CLAIM_MUTANTS: Final = [
         "absent-leader-not-replaced",
         "a leader that did not rejoin is dropped, and the group has none",
         "leader_is_member",
+        find=replace(_EAGER, first=90, last=100),
     ),
     _mutant(
         "all-get-one-assignment",
@@ -43,13 +45,13 @@ CLAIM_MUTANTS: Final = [
         "deposed-coordinator-never-learns",
         "a coordinator that was paused and deposed goes on answering from memory for ever",
         "rebalance_completes",
-        _NODES,
+        replace(_NODES, first=90, last=100),
     ),
     _mutant(
         "deposed-leader-appends",
         "what a deposed coordinator writes is appended behind what its successor wrote",
         "generation_monotonicity",
-        _NODES,
+        replace(_NODES, first=20, last=30),
     ),
     _mutant(
         "emptied-without-preparing",
@@ -85,6 +87,7 @@ CLAIM_MUTANTS: Final = [
         "followers-get-the-oldest-as-leader",
         "the replies to followers name the member that joined first as the leader",
         "join_answers_agree",
+        find=replace(_EAGER, first=90, last=100),
     ),
     _mutant(
         "followers-get-their-last-choice",
@@ -100,11 +103,13 @@ CLAIM_MUTANTS: Final = [
         "join-phase-runs-twice",
         "a join phase waits twice as long as the rebalance timeout",
         "join_phase_ends_in_time",
+        find=replace(_EAGER, first=150, last=160),
     ),
     _mutant(
         "late-sync-gets-nothing",
         "a SyncGroup that comes when the group is Stable is answered without an assignment",
         "one_assignment_per_generation",
+        find=replace(_EAGER, first=20, last=30),
     ),
     _mutant(
         "leader-decides-protocol",

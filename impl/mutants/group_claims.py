@@ -3,6 +3,7 @@ of a group, and how long its members wait."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -46,6 +47,7 @@ GROUP_CLAIM_MUTANTS: Final = [
         "joining-member-revokes-when-it-leaves",
         "a consumer that leaves while it joins revokes its partitions, which other members may have",
         "leaving_members_revoke_what_is_theirs",
+        find=replace(_MIXED, first=40, last=50),
     ),
     _mutant(
         "initial-delay-lasts-as-long-as-it-may",
@@ -67,11 +69,13 @@ GROUP_CLAIM_MUTANTS: Final = [
         "deposed-coordinator-is-not-recorded",
         "the end of an incarnation whose coordinator is deposed is not recorded",
         "answers_fit_the_record",
+        find=replace(_MIXED, first=60, last=70),
     ),
     _mutant(
         "returning-member-learns-no-id",
         "a static member that comes back to a stable group is refused without an error when its record is written",
         "answers_fit_the_record",
+        find=replace(_MIXED, first=30, last=40),
     ),
     _mutant(
         "lost-coordinator-is-looked-up-at-once",

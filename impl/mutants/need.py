@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -24,11 +25,13 @@ NEED_MUTANTS: Final = [
         "repeated-join-rebalances",
         "a follower that joins a Stable group again with the same metadata starts a rebalance",
         "rebalance_has_a_cause",
+        find=replace(_EAGER, first=30, last=40),
     ),
     _mutant(
         "static-restart-rebalances",
         "a static member that comes back to a Stable group starts a rebalance, as if it were new",
         "rebalance_has_a_cause",
+        find=replace(_EAGER, first=30, last=40),
     ),
     _mutant(
         "broken-connection-rejoins",
@@ -70,17 +73,18 @@ NEED_MUTANTS: Final = [
         "roundrobin-begins-with-another-each-time",
         "roundrobin gives the first partition to another member each time that it is asked",
         "reassignment_has_a_cause",
+        find=replace(_EAGER, first=50, last=60),
     ),
     _mutant(
         "sticky-exchanges-shares",
         "the eager sticky assignor gives the first member what the last had, and the reverse",
         "reassignment_has_a_cause",
-        _REFUSALS,
+        replace(_REFUSALS, first=20, last=30),
     ),
     _mutant(
         "unchanged-target-state-announced",
         "a connector that runs writes RUNNING once more whenever it is asked to run",
         "status_write_has_a_cause",
-        _CONNECT,
+        replace(_CONNECT, first=60, last=70),
     ),
 ]

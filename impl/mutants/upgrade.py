@@ -13,7 +13,7 @@ UPGRADE_MUTANTS: Final = [
         what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",
         caught_by="revoked_before_reassigned",
         where="impl",
-        find=FuzzSearch(options=SimulationOptions(upgrade="legal")),
+        find=FuzzSearch(options=SimulationOptions(upgrade="legal"), first=40, last=50),
         catalogue_id="cooperative-to-eager-flip-without-revoke",
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -47,11 +48,13 @@ WORKER_DUTY_MUTANTS: Final = [
         "restart-takes-what-runs",
         "a request to restart what failed restarts what did not",
         "restarts_follow_statuses",
+        find=replace(_ANY, first=40, last=50),
     ),
     _mutant(
         "planned-restart-starts-nothing",
         "a worker stops what it was asked to restart, and does not start it again",
         "planned_restarts_are_done",
+        find=replace(_ANY, first=30, last=40),
     ),
     _mutant(
         "fencing-leaves-the-epoch",
@@ -75,11 +78,13 @@ WORKER_DUTY_MUTANTS: Final = [
         "refused-task-configs-are-forgotten",
         "a worker whose task configs the leader refuses does not send them again",
         "published_task_configs_arrive",
+        find=replace(_ANY, first=70, last=80),
     ),
     _mutant(
         "asked-worker-stays",
         "a worker that is asked to end goes on",
         "workers_end_when_asked",
+        find=replace(_ANY, first=10, last=20),
     ),
     _mutant(
         "stopping-worker-waits-for-its-round",
@@ -105,6 +110,7 @@ WORKER_DUTY_MUTANTS: Final = [
         "stopped-is-written-once",
         "the target state STOPPED is written so that releases that do not know it find an unknown name",
         "config_records_have_kafkas_form",
+        find=replace(_ANY, first=20, last=30),
     ),
     _mutant(
         "status-of-the-next-generation",
@@ -131,11 +137,13 @@ WORKER_DUTY_MUTANTS: Final = [
         "restart-of-the-known-is-not-found",
         "a leading worker answers 404 to a request to restart a connector of which it knows a status",
         "operators_get_true_answers",
+        find=replace(_ANY, first=20, last=30),
     ),
     _mutant(
         "delay-begins-anew",
         "a leading worker that computes a round while its delay runs begins the delay anew",
         "delays_run_out",
+        find=replace(_ANY, first=0, last=10),
     ),
     _mutant(
         "statuses-are-not-drained",
