@@ -222,6 +222,7 @@ from rebalance_check.properties.invariants.membership import (
     OnlyLaggardsTimeOut,
     PendingIdsAreNotMembers,
 )
+from rebalance_check.properties.invariants.new_members import NewMembersAreGivenUpInTime
 from rebalance_check.properties.invariants.observed import (
     AssignedMemberIdsAreNew,
     CommittedOffsetIsFetched,
@@ -451,6 +452,7 @@ __all__ = [
     "MergedHistory",
     "MetadataReceived",
     "NeedClaims",
+    "NewMembersAreGivenUpInTime",
     "NewMembersProlongTheInitialDelay",
     "NoDoubleOwnership",
     "NoServerError",

@@ -452,6 +452,7 @@ STEPS: Final[dict[str, int]] = {
     "worker-claims-are-not-recorded": 3,
     "worker-keeps-tasks-while-joining": 3,
     "worker-waits-for-a-coordinator": 6,
+    "writes-have-no-limit": 24,
     "written-task-configs-are-sent-again": 2,
     "zombie-worker-keeps-tasks": 8,
 }

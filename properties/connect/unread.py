@@ -97,8 +97,10 @@ class _Unread(SimulatedWorkerFold):
 
     def _pause_ms(self, member: str, failing: Failing) -> int | None:
         worker = self.memory.of(member)
-        if worker.configured is None or worker.received is None or worker.is_eager or failing.failures > RETRIES:
+        if worker.configured is None or worker.received is None or worker.is_eager:
             return None
+        if not 0 < failing.failures <= RETRIES:
+            return None  # it has given up what it ran, and reads at once
         return worker.configured.scheduled_rebalance_max_delay_ms // PARTS // (RETRIES + 1 - failing.failures)
 
     def on_claimed(self, event: WorkerClaimed) -> None:

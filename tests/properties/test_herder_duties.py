@@ -184,6 +184,10 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "given up at last": (
         "unread_configs_are_read_first", (*SETTLED, *FIVE, read(TIMED_OUT, 10_000), revocation("back-off"))
     ),
+    "read at once when given up": (
+        "unread_configs_are_read_first",
+        (*SETTLED, *FIVE, read(TIMED_OUT, 10_000), revocation("back-off"), reads(10_000)),
+    ),
     "a read of a request": (
         "unread_configs_are_read_first",
         (*SETTLED, queued(0, "verify task", "c-0"), started(0), read(TIMED_OUT), ended(0), CLAIMED),
