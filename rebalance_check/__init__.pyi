@@ -243,7 +243,7 @@ from rebalance_check.properties.invariants.persistence import (
     StableIsPersisted,
 )
 from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
-from rebalance_check.properties.invariants.removed_once import OnlyMembersAreRemoved
+from rebalance_check.properties.invariants.removed_once import LeavingMembersAreRemoved, OnlyMembersAreRemoved
 from rebalance_check.properties.invariants.replacing import ReplacedMemberIsAnswered
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
@@ -421,6 +421,7 @@ __all__ = [
     "LeaveIsLast",
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
+    "LeavingMembersAreRemoved",
     "LegalTransitions",
     "ListenerCalled",
     "LoadRestoresTheLog",

@@ -117,5 +117,33 @@ GROUP_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "out of reach",
         "the metadata of an assignor that the group does not select; only a comparison with Kafka's bytes tells.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.subscribing:Subscribing.ask_for_topics",
+            "if self._subscribed.by_pattern and self._refresh_metadata is not None:",
+            "if self._subscribed.by_pattern or (self._refresh_metadata is not None):",
+        ),
+        "equivalent",
+        "a member looks at the topics before each join, and learns what it would learn after it.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.coordinator:Coordinator.next_poll",
+            "failed = self._failure is not None or self._lookup.failure is not None",
+            "failed = self._failure is None or self._lookup.failure is not None",
+        ),
+        "equivalent",
+        "a poll that ended is begun again each millisecond, and sends the same as without that.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.protocol.wire:Writer.nullable_bytes", "self.int32(-1)", "self.int32(-2)"),
+        "out of reach",
+        "null has another negative length, which readers of ours take for null; only a comparison with Kafka's bytes tells.",
+    ),
+    HarmlessEdit(
+        Edit("rebalance_check.impl.coordinator.timers:Timers.arm", "self._order += 1", "self._order -= 1"),
+        "equivalent",
+        "timers that are due at one millisecond fire in another order, which Kafka's timer leaves open.",
+    ),
 )
 """Each with its reason."""

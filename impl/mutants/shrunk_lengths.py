@@ -223,6 +223,7 @@ STEPS: Final[dict[str, int]] = {
     "leave-does-not-complete-join": 7,
     "leave-is-not-answered": 6,
     "leave-leaves-the-join-phase-open": 4,
+    "leave-removes-no-member": 4,
     "leave-without-rebalance": 11,
     "left-member-stays-in-its-group": 6,
     "leftovers-outlive-their-connector": 3,

@@ -118,5 +118,41 @@ UNSEEN_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "the simulated plug-in of a task handles no records.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.codec:status_value",
+            "return StatusValue(status, worker_id, generation, BOOM if status is Status.FAILED else None)",
+            "return StatusValue(status, worker_id, generation, TOPIC_PREFIX if status is Status.FAILED else None)",
+        ),
+        "equivalent",
+        "the trace of what failed is another text, and one text is as good as the other.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.status.shared_log:Channel.__post_init__",
+            "self.positions = [0] * len(self.log.partitions)",
+            "self.positions = [(-1)] * len(self.log.partitions)",
+        ),
+        "equivalent",
+        "a reader asks for a record before the first one, and gets the first one.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.channel:ConfigChannel._abort",
+            "if sending.transaction is not None and sending.transaction.state is TransactionState.OPEN:",
+            "if sending.transaction is not None and sending.transaction.state is TransactionState.ABORTED:",
+        ),
+        "equivalent",
+        "what a store does not abort, the next producer of its id aborts, as a broker does.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.leading:Leading._rotate_session_key",
+            "self._keys_made += 1",
+            "self._keys_made += 2",
+        ),
+        "equivalent",
+        "session keys are numbered with gaps, and no two are equal.",
+    ),
 )
 """Each with its reason."""

@@ -16,13 +16,17 @@ from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
 from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder
 from rebalance_check.properties.verdict import STEP, Because, Held, Undecided, Verdict
+from rebalance_check.properties.views.simulated import SimulatedFold
 
 Place = tuple[int, int]
 """Partition and offset."""
 
 
-class _InOrder(Fold):
-    """Skipped offsets are judged when the run ends: only then is it known what stood there and what came later."""
+class _InOrder(SimulatedFold):
+    """Skipped offsets are judged when the run ends: only then is it known what stood there and what came later.
+
+    Where the run is recorded in one order, that is known when the offset is skipped.
+    """
 
     bookkeeping = frozenset({StatusAppended, RunEnded})
 
@@ -63,8 +67,14 @@ class _InOrder(Fold):
         self._last[event.worker, event.partition] = event
         if event.offset > position + 1:
             self._skipped.append((position + 1, event.offset, event))
+            if self.run.is_recorded:
+                self._judge_skipped()
 
     def _run_ended(self, _event: RunEnded) -> None:
+        """All that was appended is known."""
+        self._judge_skipped()
+
+    def _judge_skipped(self) -> None:
         """What was skipped and not compacted away is a violation."""
         skipped, self._skipped = self._skipped, []
         for first, end, event in skipped:

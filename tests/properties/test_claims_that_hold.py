@@ -66,6 +66,10 @@ def removed(member: str, reason: str = "left") -> MemberRemoved:
     return MemberRemoved(incarnation=0, generation=1, member_id=member, reason=reason)
 
 
+def left(member: str) -> LeaveGroupReplied:
+    return LeaveGroupReplied(incarnation=0, generation=1, request=9, error="NONE", member_id=member)
+
+
 def parked(member: str, request: int, api: str = "JoinGroup", *protocols: str) -> RequestParked:
     return RequestParked(incarnation=0, generation=0, api=api, request=request, member_id=member, protocols=protocols)
 
@@ -207,6 +211,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "only_members_are_removed": [
         [started("a"), removed("a"), added("a"), removed("a", "session expired")],
         [removed("z"), started("a")],  # whom the group has is known from its next generation on
+    ],
+    "leaving_members_are_removed": [
+        [started("a", "b"), removed("a"), left("a")],
+        [started("a", "b"), left("z")],
     ],
     "last_join_ends_the_join_phase": [
         [RunStarted(subject="s", punctual=True), started("a"), moved("PreparingRebalance", "Stable"), parked("a", 2),

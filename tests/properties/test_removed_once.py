@@ -1,4 +1,4 @@
-"""The coordinator removes a member once."""
+"""The coordinator removes a member once, and when it leaves."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     IncarnationStarted,
+    LeaveGroupReplied,
     MemberAdded,
     MemberRemoved,
 )
@@ -38,3 +39,24 @@ OUTCOMES: Final[dict[str, tuple[Outcome, tuple[Event, ...]]]] = {
 def test_members_are_removed_once(history: Callable[..., list[Event]], case: str) -> None:
     outcome, events = OUTCOMES[case]
     assert judge(history(*events), select(["only_members_are_removed"])).outcome is outcome
+
+
+LEFT: Final = LeaveGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a")
+
+OF_LEAVES: Final[dict[str, tuple[Outcome, tuple[Event, ...]]]] = {
+    "a member leaves": (Outcome.HELD, (BEGAN, GONE, LEFT)),
+    "its LeaveGroup is refused": (Outcome.HELD, (BEGAN, replace(LEFT, error="NOT_COORDINATOR"))),
+    "it names an instance id that it has not": (Outcome.HELD, (BEGAN, replace(LEFT, instance_id="i"))),
+    "it is unknown": (Outcome.HELD, (BEGAN, replace(LEFT, member_id="z"))),
+    "it stays": (Outcome.VIOLATED, (BEGAN, LEFT)),
+    "a static one stays": (
+        Outcome.VIOLATED,
+        (EMPTY, replace(COMES, instance_id="i"), replace(LEFT, instance_id="i")),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_LEAVES)
+def test_members_that_leave_are_removed(history: Callable[..., list[Event]], case: str) -> None:
+    outcome, events = OF_LEAVES[case]
+    assert judge(history(*events), select(["leaving_members_are_removed"])).outcome is outcome

@@ -10,6 +10,8 @@ import pytest
 from rebalance_check.model.vocabulary.events import (
     Event,
     MemberCrashed,
+    RunEnded,
+    RunStarted,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
@@ -22,6 +24,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusRead,
     StatusSent,
     StatusStoreStarted,
+    StatusStoreStarting,
     StatusStoreStopped,
     StatusSuppressed,
     WorkerConfigured,
@@ -83,6 +86,7 @@ USED = read(0, "TOPIC", key=TOPIC)
 SUPPRESSED = StatusSuppressed(worker="w0", key=KEY, attempt=0)
 FLUSH = (StatusFlushStarted(worker="w0"), StatusFlushed(worker="w0"))
 RETRIED: tuple[Event, ...] = (answered(0, "retriable"), sent(0, 2))
+RECORDED = RunStarted(subject="simulator", punctual=True)
 OTHER_WROTE: tuple[Event, ...] = (
     wrote(0, "RUNNING", 2, worker="w1"), sent(0, worker="w1"), appended(0, 0, worker="w1"),
     answered(0, "ok", worker="w1"),
@@ -151,6 +155,14 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (NEWER, NEWER),
         (read(1, "RUNNING", 1), read(0, "RUNNING", 1)),
         (OTHER_WROTE[0], OTHER_WROTE[1], OTHER_WROTE[2], read(1, "RUNNING", 1, key=CONNECTOR)),
+    ],
+    "reads_say_what_was_sent": [
+        (sent(0, value=None), appended(0, 0), read(0, "RUNNING", 1)),
+        (sent(0, value=None), appended(0, 0), read(0, "DESTROYED", key=CONNECTOR)),
+    ],
+    "offsets_have_no_gaps": [(RECORDED, appended(0, 0), appended(1, 2))],
+    "stores_start_behind_the_topic": [
+        (RECORDED, appended(0, 0), StatusStoreStarting(worker="w1", ends=(1,)), StatusStoreStarted(worker="w1")),
     ],
     "appends_answer_sends": [
         (appended(0, 0),),
@@ -302,3 +314,15 @@ def test_the_writes_of_a_worker_that_crashed__need_not_come_to_rest(history: His
     claim = named("writes_settle")
     assert judge(history(*events), [claim]).outcome is Outcome.HELD
     assert judge(history(*events[1:]), [claim]).outcome is Outcome.VIOLATED
+
+
+SKIPPED = (sent(0), appended(0, 0), read(1, "RUNNING", 1, key=CONNECTOR), sent(1), appended(1, 2))
+
+
+@pytest.mark.parametrize(("begun", "outcome"), [(RECORDED, Outcome.VIOLATED), (RunStarted(subject="w"), Outcome.HELD)])
+def test_a_record_that_was_the_last_of_its_key_when_it_was_skipped(
+    history: History, begun: Event, outcome: Outcome
+) -> None:
+    """Later it is not: only a run that is recorded in one order tells that it was not compacted away by then."""
+    claim = "safe_status_writes.reads_in_order"
+    assert judge(history(begun, *SKIPPED, RunEnded()), select([claim])).verdict(claim).outcome is outcome

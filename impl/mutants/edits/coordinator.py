@@ -242,6 +242,9 @@ _LEAVING: Final = {
             "    elif group.status in",
         ),
     ),
+    "leave-removes-no-member": (
+        Edit(f"{_LEAVE}:leave_one", "    remove_member(shard, group, member_id)\n    return", "    return"),
+    ),
     "leave-without-rebalance": (Edit(f"{_LEAVE}:after_leave", "prepare_rebalance(shard, group, on_empty)", "pass"),),
     "leave-does-not-complete-join": (
         Edit(f"{_LEAVE}:after_leave", "maybe_complete_join(shard, group, on_empty)", "pass"),
