@@ -138,7 +138,7 @@ GROUP_EDITS: Final[tuple[HarmlessEdit, ...]] = (
     HarmlessEdit(
         Edit("rebalance_check.impl.protocol.wire:Writer.nullable_bytes", "self.int32(-1)", "self.int32(-2)"),
         "out of reach",
-        "null has another negative length, which readers of ours take for null; only a comparison with Kafka's bytes tells.",
+        "readers of ours take another negative length for null, too; only a comparison with Kafka's bytes tells.",
     ),
     HarmlessEdit(
         Edit("rebalance_check.impl.coordinator.timers:Timers.arm", "self._order += 1", "self._order -= 1"),
