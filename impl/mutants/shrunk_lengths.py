@@ -308,6 +308,7 @@ STEPS: Final[dict[str, int]] = {
     "rack-mismatch-is-no-revocation": 4,
     "range-boundary-given-twice": 1,
     "range-rack-aware-breaks-copartitioning": 4,
+    "read-back-has-no-limit": 21,
     "read-configs-wake-no-herder": 12,
     "reader-begins-again": 2,
     "readers-return-an-open-record": 4,
@@ -453,7 +454,6 @@ STEPS: Final[dict[str, int]] = {
     "worker-claims-are-not-recorded": 3,
     "worker-keeps-tasks-while-joining": 3,
     "worker-waits-for-a-coordinator": 6,
-    "writes-have-no-limit": 24,
     "written-task-configs-are-sent-again": 2,
     "zombie-worker-keeps-tasks": 8,
 }

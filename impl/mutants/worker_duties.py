@@ -18,7 +18,11 @@ _ANY: Final = _search(ClusterMode.ANY)
 _EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE)
 
 _OUTAGES: Final = FuzzSearch(
-    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CONFIG_OUTAGE,)), last=150
+    options=SimulationOptions(
+        protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CONFIG_OUTAGE,), mode=ClusterMode.EXACTLY_ONCE
+    ),
+    first=10,
+    last=20,
 )
 
 _STATUSES: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.STATUS), first=0, last=100)
@@ -171,8 +175,8 @@ WORKER_DUTY_MUTANTS: Final = [
         "stores_are_called_as_asked",
     ),
     _mutant(
-        "writes-have-no-limit",
-        "a call of a config store that begins with a write waits for what is read back for as long as it takes",
+        "read-back-has-no-limit",
+        "a worker waits for what it reads back behind a transaction for as long as it takes",
         "config_calls_end_in_time",
         _OUTAGES,
     ),

@@ -161,11 +161,9 @@ _OF_STATUSES: Final = {
             'self._put_target_state("pause", connector, TargetState.STOPPED, answer)',
         ),
     ),
-    "writes-have-no-limit": (
+    "read-back-has-no-limit": (
         Edit(
-            f"{_CONNECT}.config.store:ConfigStore.deadline_of",
-            "isinstance(step, Write) and self._is_transaction(step)",
-            "isinstance(step, Write)",
+            f"{_CONNECT}.herder.core:HerderCore._is_over", "call.done or deadline_ms != awaited_ms or", "call.done or"
         ),
     ),
     "status-store-starts-unread": (
