@@ -16,7 +16,9 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     MemberEvent,
 )
+from rebalance_check.properties.config_store.forms import SESSION_KEY
 from rebalance_check.properties.config_store.readers import ConfigStoreViolated
+from rebalance_check.properties.config_store.reading import OK
 from rebalance_check.properties.config_store.topic import ABORTED, Producer
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP
@@ -25,8 +27,6 @@ from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 NOT_READ_BACK: Final = frozenset({"putTargetState", "putLoggerLevel"})
 """The methods that return when their record is appended."""
-
-_OK: Final = "ok"
 
 Record = tuple[str, dict[str, Any] | None]
 """A key, and the fields of the value that follow from the arguments; None is a tombstone."""
@@ -55,7 +55,7 @@ def _records(call: ConfigCallStarted) -> list[Record]:
             return [(f"tasks-fencing-{name}", {"task-count": int(given.get("taskCount", "-1"))})]
         case "putSessionKey":
             created = int(given.get("creationTimestamp", "-1"))
-            return [("session-key", {"algorithm": given.get("algorithm"), "creation-timestamp": created})]
+            return [(SESSION_KEY, {"algorithm": given.get("algorithm"), "creation-timestamp": created})]
         case "putRestartRequest":
             flags = {"only-failed": given.get("onlyFailed"), "include-tasks": given.get("includeTasks")}
             return [(f"restart-connector-{name}", {flag: text == "true" for flag, text in flags.items()})]
@@ -152,7 +152,7 @@ class _Writes(SimulatedFold):
     def on_read_ended(self, event: ConfigReadEnded) -> None:
         """It has."""
         for call in self._calls.get(event.member, {}).values():
-            call.is_read = call.is_read or (call.is_reading and event.outcome == _OK)
+            call.is_read = call.is_read or (call.is_reading and event.outcome == OK)
 
     def on_ended(self, event: ConfigCallEnded) -> None:
         """A call that returns has done all; one that threw writes no more if it has nothing left to write."""

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     ConfigCallEnded,
     ConfigCallStarted,
+    Event,
     MemberCrashed,
     MemberEvent,
     MemberLeft,
@@ -15,10 +16,13 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
 )
 from rebalance_check.properties.config_store.readers import ConfigStoreViolated
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
+
+REFRESH: Final = "refresh"
+"""The method that reads the topic to its end."""
 
 CLAIM: Final = "claimWritePrivileges"
 PRIVILEGED: Final = frozenset({
@@ -38,22 +42,18 @@ class LostWritePrivilegesAreClaimedAnewViolated(ConfigStoreViolated):
     """A config store whose transaction failed went on with its write privileges."""
 
 
-class _Ends(SimulatedFold):
-    """Per process: its calls that have not ended, by their number."""
+class CallsFold(SimulatedFold):
+    """Per process: its calls that have not ended, by their number.
 
-    bookkeeping = frozenset({ConfigCallStarted, ConfigCallEnded, *PROCESS})
-    needs = ((ConfigCallStarted,), (RunEnded,))
+    A fold of these hears where calls end, and asks `started_of` then.
+    """
 
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(
-            invariant,
-            {
-                **dict.fromkeys(PROCESS, self.on_process),
-                ConfigCallStarted: self.on_started,
-                ConfigCallEnded: self.on_ended,
-                RunEnded: self.on_run_ended,
-            },
-        )
+    def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
+        every: dict[type[Event], Handler] = {
+            **dict.fromkeys(PROCESS, self.on_process),
+            ConfigCallStarted: self.on_started,
+        }
+        super().__init__(invariant, {**every, **handlers})
         self._open: dict[str, dict[int, ConfigCallStarted]] = {}
 
     def on_process(self, event: MemberEvent) -> None:
@@ -61,12 +61,25 @@ class _Ends(SimulatedFold):
         self._open.pop(event.member, None)
 
     def on_started(self, event: ConfigCallStarted) -> None:
-        """Its caller waits."""
+        """Its caller waits, and its time begins."""
         self._open.setdefault(event.member, {})[event.call] = event
+
+    def started_of(self, event: ConfigCallEnded) -> ConfigCallStarted | None:
+        """Where the call that ends began; None where that is not recorded, or other events may not be."""
+        started = self._open.get(event.member, {}).pop(event.call, None)
+        return started if self.run.is_recorded else None
+
+
+class _Ends(CallsFold):
+    bookkeeping = frozenset({ConfigCallStarted, ConfigCallEnded, *PROCESS})
+    needs = ((ConfigCallStarted,), (RunEnded,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConfigCallEnded: self.on_ended, RunEnded: self.on_run_ended})
 
     def on_ended(self, event: ConfigCallEnded) -> None:
         """Its caller waits no more."""
-        self._open.get(event.member, {}).pop(event.call, None)
+        self.started_of(event)
 
     def on_run_ended(self, event: RunEnded) -> None:
         """All faults are healed, and what was under way is done, unless the run says what is pending."""

@@ -19,13 +19,13 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     WorkerConfigured,
 )
-from rebalance_check.properties.config_store.calls import CLAIM, FAILED_TRANSACTION, PRIVILEGED
+from rebalance_check.properties.config_store.calls import CLAIM, FAILED_TRANSACTION, PRIVILEGED, REFRESH, CallsFold
 from rebalance_check.properties.config_store.readers import ConfigStoreViolated
 from rebalance_check.properties.config_store.topic import Producer
-from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.processes import PROCESS
-from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
+from rebalance_check.properties.views.simulated import RECORDED
 
 READ_WRITE_TOTAL_TIMEOUT_MS: Final = 30_000
 """How long a write, with what is read back, may take."""
@@ -39,8 +39,6 @@ FAILS: Final = "ConnectException"
 
 KNOWN: Final = frozenset({FAILED_TRANSACTION, NO_PRIVILEGES, TIMES_OUT, FAILS})
 """What a call may throw where topic and settings are as they should be."""
-
-REFRESH: Final = "refresh"
 
 LOST_SENDS: Final = "drop"
 """The kind of fault that lets a producer's send fail."""
@@ -61,36 +59,7 @@ def _time_ms(call: ConfigCallStarted) -> int | None:
     return int(dict(call.given).get("timeoutMs", READ_WRITE_TOTAL_TIMEOUT_MS))
 
 
-class _Calls(SimulatedFold):
-    """Per process: its calls that have not ended, by their number."""
-
-    def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
-        super().__init__(
-            invariant,
-            {
-                **dict.fromkeys(PROCESS, self.on_process),
-                ConfigCallStarted: self.on_started,
-                **handlers,
-            },
-        )
-        self.compared = 0
-        self._open: dict[str, dict[int, ConfigCallStarted]] = {}
-
-    def on_process(self, event: MemberEvent) -> None:
-        """Its calls end with it."""
-        self._open.pop(event.member, None)
-
-    def on_started(self, event: ConfigCallStarted) -> None:
-        """Its time begins."""
-        self._open.setdefault(event.member, {})[event.call] = event
-
-    def started_of(self, event: ConfigCallEnded) -> ConfigCallStarted | None:
-        """Where the call that ends began; None where that is not recorded, or other events may not be."""
-        started = self._open.get(event.member, {}).pop(event.call, None)
-        return started if self.run.is_recorded else None
-
-
-class _Reasons(_Calls):
+class _Reasons(CallsFold):
     """Who has the producer of the config topic; and what threw where only a send that failed explains it."""
 
     bookkeeping = frozenset({ConfigCallStarted, ProducerInitialised, *PROCESS})
@@ -105,6 +74,7 @@ class _Reasons(_Calls):
                 RunEnded: self.on_run_ended,
             },
         )
+        self.compared = 0
         self._youngest: ProducerInitialised | None = None
         self._privileged: dict[str, ProducerInitialised] = {}
         self._unexplained: list[tuple[ConfigCallStarted, ConfigCallEnded]] = []
@@ -171,7 +141,7 @@ class _Process:
     producer: Producer | None = None
 
 
-class _InTime(_Calls):
+class _InTime(CallsFold):
     """Per process, of a worker: until when it was held up."""
 
     bookkeeping = frozenset({
@@ -192,6 +162,7 @@ class _InTime(_Calls):
                 ConfigTransactionEnded: self.on_transaction,
             },
         )
+        self.compared = 0
         self._processes: dict[str, _Process] = {}
 
     def on_process(self, event: MemberEvent) -> None:

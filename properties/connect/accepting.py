@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerClaimed,
 )
-from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS, Worker, listed
+from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS, Worker, connector_of, listed
 from rebalance_check.properties.connect.worker_fold import CONVERGED, Converged, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
@@ -144,7 +144,7 @@ class _TheirConfigs(WorkerFold):
         for work, started in sorted(worker.running.items()):
             if not isinstance(started, TaskStarted) or work not in snapshot.tasks or work in worker.leftovers:
                 continue
-            wanted = (configs.get(work), applied.get(work.rpartition("-")[0]))
+            wanted = (configs.get(work), applied.get(connector_of(work)))
             if _differ(started.config, wanted[0]) or _differ(started.connector_config, wanted[1]):
                 self.contradiction(
                     f"{work} runs on {worker.name} with a configuration that was replaced",

@@ -20,6 +20,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.answering import ASTRAY, NOT_FOUND
 from rebalance_check.properties.connect.asking import CONFLICT, DONE
+from rebalance_check.properties.connect.plugin_states import STOPPED
 from rebalance_check.properties.connect.retrying import WRITE
 from rebalance_check.properties.connect.worker import Worker
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
@@ -29,7 +30,6 @@ from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED
 
 BAD_REQUEST: Final = 400
-STOPPED: Final = "STOPPED"
 
 
 class WorkersGetTrueAnswersViolated(Violation):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import ConnectAssignmentComputed
+from rebalance_check.properties.connect.worker import NO_ERROR, connector_of
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
-
-NO_ERROR: Final = "NONE"
 
 
 class WorkersGetSharesOfOneSizeViolated(Violation):
@@ -89,11 +88,7 @@ def _shares(event: ConnectAssignmentComputed) -> dict[str, frozenset[str]]:
 def _connectors(configured: tuple[str, ...]) -> set[str]:
     """The connectors among the work of a cluster: what is no task of another one."""
     names = set(configured)
-    return {work for work in names if not (_is_numbered(work) and work.rpartition("-")[0] in names)}
-
-
-def _is_numbered(work: str) -> bool:
-    return work.rpartition("-")[2].isdecimal()
+    return {work for work in names if connector_of(work) == work or connector_of(work) not in names}
 
 
 WorkersGetSharesOfOneSize: Final = Invariant(

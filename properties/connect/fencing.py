@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.connect.plugin_runs import PluginRuns
-from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, is_task_of
+from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, connector_of, is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Violation
@@ -111,7 +111,7 @@ class _Fenced(WorkerFold):
         worker = self.memory.of(event.member)
         if worker.configured is None or not worker.configured.exactly_once or not event.connector_config:
             return
-        connector = event.task.rpartition("-")[0]
+        connector = connector_of(event.task)
         for name, producer in sorted(self._open.items()):
             if producer.work == event.task or not is_task_of(producer.work, connector):
                 continue

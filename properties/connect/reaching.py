@@ -18,14 +18,12 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Worker
+from rebalance_check.properties.connect.plugin_runs import RUNNING
+from rebalance_check.properties.connect.plugin_states import STARTED, STOPPED
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Worker, connector_of
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-
-STARTED: Final = "STARTED"
-STOPPED: Final = "STOPPED"
-RUNNING: Final = "RUNNING"
 
 
 class TargetStatesAreReachedViolated(Violation):
@@ -84,7 +82,7 @@ def _wanted(worker: Worker, snapshot: ConfigSnapshotTaken) -> Iterator[_Wanted]:
     targets = dict(snapshot.target_states)
     connectors = dict(snapshot.connectors)
     for work in sorted(worker.claim or {}):
-        connector = work if work in connectors else work.rpartition("-")[0]
+        connector = work if work in connectors else connector_of(work)
         if connector not in connectors or work in worker.failed or work in worker.cancelled or work in worker.leftovers:
             continue
         target = targets.get(connector, STARTED)

@@ -20,8 +20,8 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
+from rebalance_check.properties.config_store.calls import REFRESH
 from rebalance_check.properties.connect.topic_resets import RECONFIGURED
-from rebalance_check.properties.connect.unread import REFRESH
 from rebalance_check.properties.connect.worker import EAGER_JOIN, NO_ERROR, Worker, listed
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import ConnectAssignmentComputed
-from rebalance_check.properties.connect.worker import NO_ERROR, is_task_of, listed
+from rebalance_check.properties.connect.worker import NO_ERROR, connector_of, listed
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
@@ -80,8 +80,7 @@ class _Taken(SimulatedWorkerFold):
 
 def _is_task(work: str, configured: set[str]) -> bool:
     """Whether this is the name of a task of a connector that is configured."""
-    connector = work.rpartition("-")[0]
-    return connector in configured and is_task_of(work, connector)
+    return connector_of(work) != work and connector_of(work) in configured
 
 
 WorkIsTakenForACause: Final = Invariant(

@@ -16,13 +16,14 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.plugin_runs import RUNNING
+from rebalance_check.properties.connect.plugin_states import STARTED
+from rebalance_check.properties.connect.worker import connector_of
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold, WorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED
 
-STARTED: Final = "STARTED"
 PAUSED: Final = "PAUSED"
 
 
@@ -98,7 +99,7 @@ class _StartedOnly(SimulatedWorkerFold):
     def on_drawn(self, event: PluginDrawn) -> None:
         """It starts, or waits where its connector is paused; only a connector can be stopped, and stay."""
         key, known = (event.member, event.work), self._known.get(event.member, [])
-        connector = _connector_of(event.work)
+        connector = connector_of(event.work)
         self._waiting.pop(key, None)
         states = {dict(snapshot.target_states).get(connector, STARTED) for snapshot in known}
         if states and (states == {PAUSED} or (STARTED not in states and connector == event.work)):
@@ -107,7 +108,7 @@ class _StartedOnly(SimulatedWorkerFold):
     def on_target(self, event: TargetStateChanged) -> None:
         """What waits goes on."""
         for key in [key for key in self._waiting if key[0] == event.member]:
-            if event.state == STARTED and _connector_of(key[1]) == event.connector:
+            if event.state == STARTED and connector_of(key[1]) == event.connector:
                 del self._waiting[key]
 
     def on_changed(self, event: WorkStateChanged) -> None:
@@ -117,10 +118,10 @@ class _StartedOnly(SimulatedWorkerFold):
         self.compared = (self.compared or 0) + 1
         waits = self._waiting.get((event.member, event.work))
         if waits is not None:
-            state = dict(waits.target_states).get(_connector_of(event.work))
+            state = dict(waits.target_states).get(connector_of(event.work))
             self.contradiction(
                 f"{event.member} runs {event.work}, whose connector should be {state}",
-                (f"{event.member} read by {STEP} that {_connector_of(event.work)} should be {state};", waits),
+                (f"{event.member} read by {STEP} that {connector_of(event.work)} should be {state};", waits),
                 (f"{event.work}, which it started then, is RUNNING at {STEP}: contradiction.", event),
             )
 
@@ -142,10 +143,6 @@ class _StartedOnly(SimulatedWorkerFold):
             *([(f"that is so since {STEP};", since)] if since is not None else []),
             (f"{event.member} asked {event.connector} for task configs at {STEP}: contradiction.", event),
         )
-
-
-def _connector_of(work: str) -> str:
-    return work.rpartition("-")[0] or work
 
 
 AppliedTargetStateIsCurrent: Final = Invariant(

@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationStarted,
 )
 from rebalance_check.properties.connect.topics import TopicFold
-from rebalance_check.properties.connect.worker import Worker
+from rebalance_check.properties.connect.worker import Worker, connector_of
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Topic, topic_of
 from rebalance_check.properties.verdict import STEP, Violation
@@ -175,7 +175,7 @@ class _LosesItsTopics(HerderFold):
         known = None if worker is None else self.known.get(worker.name)
         if worker is None or worker.revoking is None or known is None:
             return
-        given_up = {name for work in worker.revoking.work for name in (work, work.rpartition("-")[0])}
+        given_up = {name for work in worker.revoking.work for name in (work, connector_of(work))}
         for topic, read in sorted(self.stores.of(event.worker).topics.items(), key=lambda entry: entry[0]):
             connector, name = topic
             if connector in given_up and known.lacks(connector) and topic not in self._removed.get(worker.name, set()):

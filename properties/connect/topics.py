@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.events import (
     TopicUsed,
     WorkerConfigured,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, connector_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant, Memories
 from rebalance_check.properties.status.stores import DESTROYED, Stores, Topic, topic_of
@@ -46,7 +46,7 @@ class TopicFold(WorkerFold):
 
 def used_by(event: TopicUsed) -> Topic:
     """The connector of the task, and the topic."""
-    return event.task.rpartition("-")[0], event.topic
+    return connector_of(event.task), event.topic
 
 
 class _SaysWhatWasUsed(TopicFold):

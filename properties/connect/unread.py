@@ -16,13 +16,13 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
+from rebalance_check.properties.config_store.calls import REFRESH
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED
 
-REFRESH: Final = "refresh"
 BACK_OFF: Final = "back-off"
 RETRIES: Final = 5
 """How often a worker waits before it gives up all that it runs."""

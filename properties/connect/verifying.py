@@ -26,7 +26,8 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.connect.asking import DONE
-from rebalance_check.properties.connect.worker import FAILED, is_task_of
+from rebalance_check.properties.connect.away import READ
+from rebalance_check.properties.connect.worker import FAILED, connector_of, is_task_of
 from rebalance_check.properties.connect.worker_fold import SimulatedWorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
@@ -35,7 +36,6 @@ from rebalance_check.properties.views.simulated import RECORDED
 
 FENCE: Final = "fence"
 VERIFY: Final = "verify task"
-READ: Final = "ok"
 
 
 class VerifiedTasksStartViolated(Violation):
@@ -207,7 +207,7 @@ class _Verified(SimulatedWorkerFold):
         self.compared = (self.compared or 0) + 1
         granted, own.granted = own.granted, ""
         own.initialised[event.work] = event
-        own.newer.pop(event.work.rpartition("-")[0], None)
+        own.newer.pop(connector_of(event.work), None)
         if not granted or not is_task_of(event.work, granted):
             self.contradiction(
                 f"{event.member} initialises a producer for {event.work}, and no leader has fenced for it",
@@ -223,7 +223,7 @@ class _Verified(SimulatedWorkerFold):
             return
         self.compared = (self.compared or 0) + 1
         since = own.initialised.pop(event.task, None)
-        newer = own.newer.get(event.task.rpartition("-")[0])
+        newer = own.newer.get(connector_of(event.task))
         own.drawn.pop(event.task, None)
         if since is None:
             self._report(event, "which has no producer of its own", None)
@@ -244,7 +244,7 @@ class _Verified(SimulatedWorkerFold):
     def on_changed(self, event: WorkStateChanged) -> None:
         """A task that fails before its start was refused, or is not the newest."""
         own = self._look(event.member) if event.state == FAILED else None
-        if own is None or event.work not in own.drawn or "-" not in event.work:
+        if own is None or event.work not in own.drawn or connector_of(event.work) == event.work:
             return
         self.compared = (self.compared or 0) + 1
         drawn = own.drawn.pop(event.work)
@@ -258,7 +258,7 @@ class _Verified(SimulatedWorkerFold):
 
     def _may_fail(self, own: Preparing, event: WorkStateChanged) -> bool:
         """Whether its leader refused, or its herder found that it is outdated."""
-        connector = event.work.rpartition("-")[0]
+        connector = connector_of(event.work)
         worker = self.memory.of(event.member)
         if worker.received is None or not worker.received.leader_url or own.refused in {connector, event.work}:
             return True
@@ -271,7 +271,7 @@ class _Verified(SimulatedWorkerFold):
 
     def _is_newer(self, own: Preparing, event: WorkStateChanged) -> bool:
         """Whether the configs that were read last have other task configs than those that its worker knew."""
-        snapshot, connector = self.memory.of(event.member).snapshot, event.work.rpartition("-")[0]
+        snapshot, connector = self.memory.of(event.member).snapshot, connector_of(event.work)
         known = own.known.get(event.work)
         if snapshot is None or known is None:
             return True

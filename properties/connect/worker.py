@@ -186,6 +186,15 @@ def is_task_of(work: str, connector: str) -> bool:
     return work.startswith(f"{connector}-") and work.removeprefix(f"{connector}-").isdecimal()
 
 
+def connector_of(work: str) -> str:
+    """The connector that a piece of work is, or is a task of: ``sink`` for ``sink`` and for ``sink-0``.
+
+    What ends in a number is taken for a task.
+    """
+    connector, _, number = work.rpartition("-")
+    return connector if connector and number.isdecimal() else work
+
+
 def listed(work: Iterable[str]) -> str:
     """``sink, sink-0 and sink-1``, sorted; ``nothing`` where there is none."""
     names = sorted(work)

@@ -152,6 +152,13 @@ DRAWN_C: Final = PluginDrawn(**OF_W0, work="c")
 OWNS: Final = (*start(), received(assigned=("c",)), snapshot(), accepted("c"), DRAWN_C)
 PAUSED: Final = (*start(), received(), snapshot("PAUSED"), accepted("c"), DRAWN_C)
 STOPPED: Final = (*start(), received(), snapshot("STOPPED"), accepted("c"), DRAWN_C)
+HYPHENATED: Final = (
+    *start(),
+    received(),
+    ConfigSnapshotTaken(**OF_W0, offset=3, connectors=(("a-b", "x"),), target_states=(("a-b", "PAUSED"),)),
+    accepted("a-b"),
+    PluginDrawn(**OF_W0, work="a-b"),
+)
 RESUMED: Final = TargetStateChanged(**OF_W0, connector="c", state="STARTED")
 ASKED: Final = TaskConfigsGenerated(**IN_A_ROUND, connector="c", connector_config="x", tasks=(), published=False)
 LEADS: Final = (*start(), joined(), received(leader="a"), snapshot(), accepted())
@@ -255,6 +262,9 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "nothing changed": ("rounds_have_a_reason", (*SETTLED, RECONFIGURED)),
     "an incremental worker stops all": ("rounds_have_a_reason", (*SETTLED, revocation("eager join"))),
     "a paused connector runs": ("only_started_work_runs", (*PAUSED, changed("RUNNING"))),
+    "a paused connector with a hyphen in its name runs": (
+        "only_started_work_runs", (*HYPHENATED, changed("RUNNING", "a-b"))
+    ),
     "a stopped connector runs": ("only_started_work_runs", (*STOPPED, changed("RUNNING"))),
     "a connector that does not run is asked": (
         "only_started_work_runs", (*start(), received(), snapshot(), accepted("c"), DRAWN_C, changed("FAILED"), ASKED)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from rebalance_check.impl.connect.config.observing import config_text
 from rebalance_check.impl.connect.config.values import RestartRequest, SessionKey, TargetState, WrittenProperties
 from rebalance_check.impl.connect.config.writing import ConfigCall
 from rebalance_check.model.vocabulary.events import ConfigCallStarted
 
+Given: TypeAlias = tuple[tuple[str, str], ...]
+"""Arguments by their names."""
+
 
 class Arguments(NamedTuple):
     """What a call is about, a connector or a namespace of loggers, and what else it was given."""
 
     connector: str = ""
-    given: tuple[tuple[str, str], ...] = ()
+    given: Given = ()
 
 
 NO_ARGUMENTS: Final = Arguments()

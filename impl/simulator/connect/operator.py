@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
-from rebalance_check.impl.connect.config.observing import config_text
+from rebalance_check.impl.connect.config.arguments import Given, of_connector, of_restart
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import RestartRequest
 from rebalance_check.impl.connect.herder.herder import Herder
@@ -28,10 +28,6 @@ RETRY_MS: Final = 1_000
 
 CONVERTER: Final = "value.converter"
 """A setting that the worker applies, and that simulated connectors do not pass on to their tasks."""
-
-
-Given: TypeAlias = tuple[tuple[str, str], ...]
-"""What a request says besides its connector, by names."""
 
 
 def _nothing() -> Given:
@@ -114,7 +110,7 @@ class Operator:
             self._versions += 1
             herder.put_connector(connector, config, answer)
 
-        return Ask("configure", connector, put, lambda: (("properties", config_text(self._next_config(tasks))),))
+        return Ask("configure", connector, put, lambda: of_connector(connector, self._next_config(tasks), None).given)
 
     def _next_config(self, tasks: int) -> dict[str, str | None]:
         version = self._versions + 1
@@ -212,14 +208,10 @@ def _resumption(connector: str) -> Ask:
 
 
 def _restart(request: RestartRequest) -> Ask:
-    only_failed, include_tasks = str(request.only_failed).lower(), str(request.include_tasks).lower()
-
     def restart(herder: Herder, answer: OnAnswer) -> None:
         herder.restart_connector_and_tasks(request, answer)
 
-    return Ask(
-        "restart", request.connector, restart, lambda: (("onlyFailed", only_failed), ("includeTasks", include_tasks))
-    )
+    return Ask("restart", request.connector, restart, lambda: of_restart(request).given)
 
 
 def _by_name(entry: tuple[ConnectorKey | TaskKey, object]) -> tuple[str, ...]:
