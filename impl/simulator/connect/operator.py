@@ -30,21 +30,17 @@ CONVERTER: Final = "value.converter"
 """A setting that the worker applies, and that simulated connectors do not pass on to their tasks."""
 
 
-def _nothing() -> Given:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A request to one worker: what is to be done with which connector or task, and the call that asks for it.
 
-    ``given`` says what the request holds besides when it is made next, as `HerderAsked` names it.
+    ``given`` says what the request holds besides, as `HerderAsked` names it.
     """
 
     operation: str
     work: str
     of: Callable[[Herder, OnAnswer], None]
-    given: Callable[[], Given] = _nothing
+    given: Given = ()
 
 
 class Operator:
@@ -63,7 +59,7 @@ class Operator:
         self._recorder = recorder
         self._versions = 0
         self._asked = 0
-        self._open: dict[str, Ask] = {}
+        self._open: dict[str, Callable[[], Ask]] = {}
 
     # -------------------------------------------------------------------------------------------- churn
 
@@ -103,18 +99,20 @@ class Operator:
                 return
 
     def _put(self, connector: str, tasks: int) -> Ask:
-        """Every second configuration differs from the one before in a setting that no task config shows."""
+        """The next configuration, to be asked for at once: it counts when a worker hears of it.
+
+        Every second one differs from the one before in a setting that no task config shows.
+        """
+        version = self._versions + 1
+        config: dict[str, str | None] = {
+            TASKS_MAX: str(tasks), VERSION: str(version // 2), CONVERTER: f"converter-{version}"
+        }  # fmt: skip
 
         def put(herder: Herder, answer: OnAnswer) -> None:
-            config = self._next_config(tasks)
-            self._versions += 1
+            self._versions = version
             herder.put_connector(connector, config, answer)
 
-        return Ask("configure", connector, put, lambda: of_connector(connector, self._next_config(tasks), None).given)
-
-    def _next_config(self, tasks: int) -> dict[str, str | None]:
-        version = self._versions + 1
-        return {TASKS_MAX: str(tasks), VERSION: str(version // 2), CONVERTER: f"converter-{version}"}
+        return Ask("configure", connector, put, of_connector(connector, config, None).given)
 
     def _ask(self, member: int, ask: Ask, answer: OnAnswer = lambda _: None) -> None:
         """Ask one worker, if it listens."""
@@ -128,7 +126,7 @@ class Operator:
             answer(said)
 
         self._recorder.emit(
-            HerderAsked(member=process.name, request=number, operation=ask.operation, work=ask.work, given=ask.given())
+            HerderAsked(member=process.name, request=number, operation=ask.operation, work=ask.work, given=ask.given)
         )
         ask.of(worker.herder, answered)
 
@@ -174,7 +172,7 @@ class Operator:
 
     def resume(self, connector: str) -> None:
         """Let a connector run."""
-        self._insist(f"the resumption of {connector}", _resumption(connector))
+        self._insist(f"the resumption of {connector}", partial(_resumption, connector))
 
     def reconfigure(self, snapshot: ConfigSnapshot, connector: str) -> None:
         """Give a connector a configuration that its task configurations show, with as many tasks as before."""
@@ -183,20 +181,20 @@ class Operator:
 
     def _configure(self, snapshot: ConfigSnapshot, connector: str) -> None:
         tasks = int(str((snapshot.config(connector) or {}).get(TASKS_MAX)))
-        self._insist(f"the configuration of {connector}", self._put(connector, tasks))
+        self._insist(f"the configuration of {connector}", partial(self._put, connector, tasks))
 
-    def _insist(self, what: str, ask: Ask) -> None:
-        """Ask until the leader accepts."""
-        self._open[what] = ask
+    def _insist(self, what: str, next_ask: Callable[[], Ask]) -> None:
+        """Ask until the leader accepts, each time for what is next then."""
+        self._open[what] = next_ask
 
         def answered(answer: Answer) -> None:
             if answer is Answer.OK:
                 self._open.pop(what, None)
             else:
-                self._clock.after(RETRY_MS, partial(self._insist, what, ask))
+                self._clock.after(RETRY_MS, partial(self._insist, what, next_ask))
 
-        if not self._ask_leader(ask, answered):
-            self._clock.after(RETRY_MS, partial(self._insist, what, ask))
+        if not self._ask_leader(next_ask(), answered):
+            self._clock.after(RETRY_MS, partial(self._insist, what, next_ask))
 
     def pending(self) -> Iterator[str]:
         """What the operator asked for that no leader has accepted."""
@@ -211,7 +209,7 @@ def _restart(request: RestartRequest) -> Ask:
     def restart(herder: Herder, answer: OnAnswer) -> None:
         herder.restart_connector_and_tasks(request, answer)
 
-    return Ask("restart", request.connector, restart, lambda: of_restart(request).given)
+    return Ask("restart", request.connector, restart, of_restart(request).given)
 
 
 def _by_name(entry: tuple[ConnectorKey | TaskKey, object]) -> tuple[str, ...]:
