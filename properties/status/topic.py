@@ -17,11 +17,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, STALE_UNASSIGNED
 from rebalance_check.properties.status.understanding import TOPIC
-from rebalance_check.properties.status.violations import (
-    StatusOffsetSkipped,
-    StatusReadSaysOtherwise,
-    StoreStartedEarly,
-)
+from rebalance_check.properties.status.violations import StatusOffsetSkipped, StatusReadSaysOtherwise, StoreStartedEarly
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
@@ -143,8 +139,10 @@ class _Starts(SimulatedFold):
         self._positions[event.worker, event.partition] = event.offset + 1
 
     def on_starting(self, event: StatusStoreStarting) -> None:
-        """It reads up to these ends."""
+        """It reads up to these ends, from the beginning, also where one of its name had read before."""
         self._starting[event.worker] = event
+        for place in [place for place in self._positions if place[0] == event.worker]:
+            del self._positions[place]
 
     def on_started(self, event: StatusStoreStarted) -> None:
         """It has."""

@@ -234,6 +234,9 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "offsets follow each other": (OFFSETS, [appended(0), appended(1)]),
     "a store has read all": (STARTS, [appended(), STARTING, read("RUNNING"), STARTED]),
+    "a store has read all again": (
+        STARTS, [appended(), STARTING, read("RUNNING"), STARTED, STARTING, read("RUNNING"), STARTED]
+    ),
     "what it ignores it has read": (
         STARTS,
         [appended(), STARTING,
@@ -333,6 +336,7 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "an offset is left out": (OFFSETS, [appended(0), appended(2)]),
     "a store starts unread": (STARTS, [appended(), STARTING, STARTED]),
+    "a store starts again unread": (STARTS, [appended(), STARTING, read("RUNNING"), STARTED, STARTING, STARTED]),
     "a call is left out": (NUMBERS, [PAUSE, call("refresh", number=2)]),
     "a send is left out": (NUMBERS, [sent(None, number=2)]),
 }  # fmt: skip
