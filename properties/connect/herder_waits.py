@@ -43,7 +43,7 @@ class _DueRequests(IdleHerderFold):
 
     def on_queued(self, event: HerderRequestQueued) -> None:
         """It waits until its time."""
-        self._judge(event.member, event)
+        self.look(event.member, event)
         if self.paces.run.is_recorded:
             self._queues.setdefault(event.member, Queue()).waiting[event.number] = event
 

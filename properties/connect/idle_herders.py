@@ -39,10 +39,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerStopRequested,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.awaited import GOES_ON, OF_STATUSES, OfStatuses
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Paces
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.connect.awaited import GOES_ON, OF_STATUSES
+from rebalance_check.properties.connect.other_work import OtherWorkFold
+from rebalance_check.properties.contract.pace import NEVER, SLACK_MS
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.processes import PROCESS
 
@@ -77,20 +77,15 @@ BOOKKEEPING: Final = frozenset({*PROCESS, *GOES_ON, *OF_STATUSES, *GOES_ON_ITSEL
                                 HerderRequestEnded, HerderRequestStarted, SessionKeyWritten})  # fmt: skip
 
 
-class IdleHerderFold(WorkerFold, ABC):
+class IdleHerderFold(OtherWorkFold, ABC):
     """Judges at every event of a worker that was idle until then whether something was `due`.
 
-    Per worker: when something happened in it last but for heartbeats, and whether it is settled, that is takes part in
-    a round that is over. ``_serves`` holds those whose herder serves a request, ``_writes`` those whose herder may wait
-    for a record.
+    Per worker, too: whether it is settled, that is takes part in a round that is over. ``_serves`` holds those whose
+    herder serves a request, ``_writes`` those whose herder may wait for a record.
     """
-
-    paces: Paces
 
     def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
         every: dict[type[Event], Handler] = {
-            **dict.fromkeys((*GOES_ON, *GOES_ON_ITSELF), self.on_other),
-            **dict.fromkeys(OF_STATUSES, self.on_status),
             **dict.fromkeys(STOPS, self.on_stopping),
             **dict.fromkeys(ASTRAY, self.on_astray),
             **dict.fromkeys(PROCESS, self.on_process),
@@ -98,16 +93,14 @@ class IdleHerderFold(WorkerFold, ABC):
             AssignmentAccepted: self.on_accepted,
             RequestSent: self.on_request,
             RequestAnswered: self.on_request,
-            ConfigAppended: self.on_appended,
             SessionKeyWritten: self.on_writing,
             HerderRequestStarted: self.on_started,
             HerderRequestEnded: self.on_ended,
             RunSettled: self.on_end,
             RunEnded: self.on_end,
         }
-        super().__init__(invariant, {**every, **handlers})
+        super().__init__(invariant, (*GOES_ON, *GOES_ON_ITSELF), {**every, **handlers})
         self.compared = 0
-        self._last_ms: dict[str, int] = {}
         self._stops_ms: dict[str, int] = {}
         self._settled: set[str] = set()
         self._serves: set[str] = set()
@@ -123,32 +116,10 @@ class IdleHerderFold(WorkerFold, ABC):
         """It is reported once."""
         ...
 
-    def share(self, memories: Memories) -> None:
-        """What keeps its threads from acting, too."""
-        super().share(memories)
-        self.paces = Paces.among(memories)
-        self.memories = (*self.memories, self.paces.run, self.paces)
-
     def on_process(self, event: MemberEvent) -> None:
         """A new process waits for all at first."""
         for known in (self._settled, self._serves, self._writes):
             known.discard(event.member)
-
-    def on_other(self, event: MemberEvent | RequestSent | RequestAnswered) -> None:
-        """Its herder may have waited for that."""
-        self._judge(event.member, event)
-        self._last_ms[event.member] = event.time_ms
-
-    def on_status(self, event: OfStatuses) -> None:
-        """As `on_other`."""
-        member = event.worker.partition("/")[0]
-        self._judge(member, event)
-        self._last_ms[member] = event.time_ms
-
-    def on_appended(self, event: ConfigAppended) -> None:
-        """As `on_other`."""
-        self._judge(event.writer, event)
-        self._last_ms[event.writer] = event.time_ms
 
     def on_astray(self, event: MemberEvent | RequestSent | RequestAnswered) -> None:
         """Its herder may wait for more than one thing."""
@@ -169,7 +140,7 @@ class IdleHerderFold(WorkerFold, ABC):
     def on_request(self, event: RequestSent | RequestAnswered) -> None:
         """Heartbeats go on while a herder waits; with others it joins or leaves."""
         if event.api == Api.HEARTBEAT and not (isinstance(event, RequestAnswered) and event.error != "NONE"):
-            self._judge(event.member, event)
+            self.look(event.member, event)
         else:
             self.on_astray(event)
 
@@ -193,16 +164,15 @@ class IdleHerderFold(WorkerFold, ABC):
     def on_end(self, event: RunSettled | RunEnded) -> None:
         """Time has gone on."""
         for member in sorted(self._settled):
-            self._judge(member, event)
+            self.look(member, event)
 
-    def _judge(self, member: str, event: Event) -> None:
+    def look(self, member: str, event: Event) -> None:
         """Whether what is due has waited since its time and since anything happened in its worker."""
-        pace, due = self.paces.of.get(member), self.due(member) if member in self._settled else None
-        if due is None or pace is None or not self.paces.run.is_recorded or self._may_wait(member):
+        due = self.due(member) if member in self._settled and member in self.paces.of else None
+        if due is None or not self.paces.run.is_recorded or self._may_wait(member):
             return
         self.compared = (self.compared or 0) + 1
-        last_ms = max(self._last_ms.get(member, 0), self._stops_ms.get(member, 0))
-        since_ms = max(due.at_ms, last_ms, pace.runs_since, pace.polls_since)
+        since_ms = max(self.able_ms(member, due.at_ms), self._stops_ms.get(member, 0))
         if since_ms < NEVER and event.time_ms > since_ms + SLACK_MS:
             self.done(due)
             self._report(member, due, event, event.time_ms - since_ms)

@@ -22,12 +22,12 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.awaited import GOES_ON, OF_STATUSES, OfStatuses
+from rebalance_check.properties.connect.awaited import GOES_ON, OF_STATUSES
 from rebalance_check.properties.connect.idle_herders import GOES_ON_ITSELF, STOPS
+from rebalance_check.properties.connect.other_work import OtherWorkFold
 from rebalance_check.properties.connect.worker import COORDINATOR_UNKNOWN
-from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Paces
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.contract.pace import SLACK_MS
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.simulated import RECORDED
 
@@ -46,47 +46,23 @@ class WorkIsGivenUpAfterAWaitViolated(Violation):
     """A worker gave its work up sooner or later than one heartbeat interval after it began to wait."""
 
 
-class _AfterAWait(WorkerFold):
-    """Per member: the first poll in vain since it had a coordinator, or gave its work up; and its last other work."""
-
-    paces: Paces
+class _AfterAWait(OtherWorkFold):
+    """Per member, too: the first poll in vain since it had a coordinator, or gave its work up."""
 
     needs = ((RunStarted,), (WorkerConfigured,))
     bookkeeping = frozenset({*OF_THE_WAIT, *OTHER_WORK, *OF_STATUSES, ConfigAppended}) - {WorkRevocationStarted}
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(OTHER_WORK, self.on_other),
-            **dict.fromkeys(OF_STATUSES, self.on_status),
             **dict.fromkeys((MemberCrashed, MemberLeft, MemberStarted), self.on_over),
             CoordinatorFound: self.on_found,
-            ConfigAppended: self.on_appended,
             CoordinatorAwaited: self.on_awaited,
             WorkRevocationStarted: self.on_revocation,
         }
-        super().__init__(invariant, handlers)
+        super().__init__(invariant, OTHER_WORK, handlers)
         self.compared = 0
         self._since: dict[str, CoordinatorAwaited] = {}
         self._known: set[str] = set()
-        self._last_ms: dict[str, int] = {}
-
-    def share(self, memories: Memories) -> None:
-        """What keeps its threads from acting, too."""
-        super().share(memories)
-        self.paces = Paces.among(memories)
-        self.memories = (*self.memories, self.paces.run, self.paces)
-
-    def on_other(self, event: MemberEvent | RequestAnswered) -> None:
-        """Its herder may have waited for that."""
-        self._last_ms[event.member] = event.time_ms
-
-    def on_status(self, event: OfStatuses) -> None:
-        """As `on_other`."""
-        self._last_ms[event.worker.partition("/")[0]] = event.time_ms
-
-    def on_appended(self, event: ConfigAppended) -> None:
-        """As `on_other`."""
-        self._last_ms[event.writer] = event.time_ms
 
     def on_over(self, event: MemberEvent) -> None:
         """Its process ends, or begins anew."""
@@ -107,7 +83,7 @@ class _AfterAWait(WorkerFold):
         """It gives its work up; where the reason is another one, a wait goes on."""
         configured = self.memory.of(event.member).configured
         if event.reason != COORDINATOR_UNKNOWN:
-            self._last_ms[event.member] = event.time_ms
+            self.on_other(event)
         elif configured is not None and self.paces.run.is_recorded:
             self.compared = (self.compared or 0) + 1
             self._judge(event, configured)
@@ -122,19 +98,13 @@ class _AfterAWait(WorkerFold):
             )
             return
         due_ms = since.time_ms + configured.heartbeat_interval_ms
-        if event.time_ms < due_ms or event.time_ms > self._able_ms(event.member, due_ms) + SLACK_MS:
+        if event.time_ms < due_ms or event.time_ms > self.able_ms(event.member, due_ms) + SLACK_MS:
             self.contradiction(
                 f"{event.member} gives its work up after {event.time_ms - since.time_ms} ms without a coordinator",
                 (f"{event.member} began to wait for a coordinator at {STEP},", since),
                 (f"for {configured.heartbeat_interval_ms} ms as of {STEP};", configured),
                 (f"it gives its work up at {STEP}, and did nothing else: contradiction.", event),
             )
-
-    def _able_ms(self, member: str, due_ms: int) -> int:
-        """From when on its herder could give up what was due at ``due_ms``."""
-        pace = self.paces.of.get(member)
-        runs_ms = NEVER if pace is None else max(pace.runs_since, pace.polls_since)
-        return max(due_ms, self._last_ms.get(member, 0), runs_ms)
 
 
 WorkIsGivenUpAfterAWait: Final = Invariant(
