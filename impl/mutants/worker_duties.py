@@ -185,5 +185,10 @@ WORKER_DUTY_MUTANTS: Final = [
         "a status store says at once that it has read the topic",
         "safe_status_writes.stores_start_behind_the_topic",
     ),
+    _mutant(
+        "cached-status-is-not-written-again",
+        "a status store does not write a status that it has read of the same connector or task",
+        "last_status_says_what_runs",
+    ),
 ]
 """In the order of the claims that they break."""

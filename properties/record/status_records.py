@@ -19,16 +19,12 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
-from rebalance_check.properties.status.stores import DESTROYED
+from rebalance_check.properties.status.stores import DESTROYED, OK, TOPIC_PREFIX
 from rebalance_check.properties.status.understanding import TOPIC
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
-TOPIC_KEY: Final = "status-topic-"
-"""How the key of the status of a topic begins."""
-OK: Final = "ok"
-"""The outcome of a send that succeeded."""
 RESET_TOPICS: Final = "reset topics"
 DONE: Final = 204
 """The HTTP status of what was done."""
@@ -73,7 +69,7 @@ class _StatusRecords(SimulatedFold):
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """The status of a topic has no generation, and is written where none was found."""
-        if not event.key.startswith(TOPIC_KEY) or not self.run.is_recorded:
+        if not event.key.startswith(TOPIC_PREFIX) or not self.run.is_recorded:
             return
         self.compared = (self.compared or 0) + 1
         if event.generation != -1 or event.safe:

@@ -111,8 +111,7 @@ class _ComesToRest(StatusFold):
 
     @staticmethod
     def _is_settled(write: Write) -> bool:
-        answered_ok = write.answered is not None and write.answered.outcome == "ok"
-        return write.suppressed or write.given_up is not None or answered_ok
+        return write.suppressed or write.given_up is not None or write.is_acknowledged
 
     def _report(self, write: Write) -> None:
         attempted, sent = write.attempted, (write.sent[-1] if write.sent else None)

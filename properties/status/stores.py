@@ -28,6 +28,8 @@ from rebalance_check.properties.verdict import Because
 
 DESTROYED: Final = "DESTROYED"
 STALE_UNASSIGNED: Final = "stale unassigned"
+OK: Final = "ok"
+"""How a send was answered that was appended."""
 
 Item = tuple[str, ...]
 """What a record key names: ``("connector", c)`` or ``("task", c, number)``."""
@@ -109,6 +111,11 @@ class Write:
     def checked(self) -> Seen | None:
         """What was cached at the last check."""
         return self.checks[-1]
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether its last answer says that it was appended."""
+        return self.answered is not None and self.answered.outcome == OK
 
 
 @dataclass(slots=True, eq=False)

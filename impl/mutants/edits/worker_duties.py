@@ -176,6 +176,16 @@ _OF_STATUSES: Final = {
     "status-store-starts-for-ever": (
         Edit(f"{_CONNECT}.status.store:StatusStore._finish_start", "self._starting = False", "pass"),
     ),
+    "cached-status-is-not-written-again": (
+        Edit(
+            f"{_CONNECT}.status.writing:StatusWriting.put",
+            "    self.hand_over(",
+            "    cached = self.cache.entry(key).value\n"
+            "    if cached is not None and cached.status == value.status:\n"
+            "        return\n"
+            "    self.hand_over(",
+        ),
+    ),
 }
 
 WORKER_DUTY_EDITS: Final[dict[str, tuple[Edit, ...]]] = {

@@ -1,0 +1,140 @@
+"""The last status of what runs: it is that of its state, and what may stand behind it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from rebalance_check.model.vocabulary.events import (
+    ConnectAssignmentReceived,
+    Event,
+    RunEnded,
+    RunSettled,
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusRead,
+    StatusSent,
+    TaskStarted,
+    TaskStopped,
+    WorkerConfigured,
+    WorkStateChanged,
+)
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
+
+History = Callable[..., list[Event]]
+KEY = "status-task-c-0"
+
+
+def configured(member: str) -> Event:
+    return WorkerConfigured(member=member, mode="compatible", store=member)
+
+
+def assigned(member: str, generation: int, *work: str) -> Event:
+    return ConnectAssignmentReceived(
+        member=member, generation=generation, protocol="compatible", leader="a", leader_url="u", config_offset=9,
+        assigned=work,
+    )  # fmt: skip
+
+
+def runs(member: str, generation: int) -> tuple[Event, ...]:
+    return (
+        assigned(member, generation, "c-0"),
+        TaskStarted(member=member, generation=generation, task="c-0"),
+        WorkStateChanged(member=member, generation=generation, work="c-0", state="RUNNING"),
+    )
+
+
+def called(store: str, attempt: int, status: str, generation: int = 1) -> Event:
+    return StatusAttempted(
+        worker=store, key=KEY, attempt=attempt, status=status, generation=generation, safe=status == "UNASSIGNED",
+        status_worker=f"{store}:8083",
+    )  # fmt: skip
+
+
+def sent(store: str, attempt: int, send: int = 1) -> Event:
+    return StatusSent(worker=store, key=KEY, attempt=attempt, send=send, value="{}")
+
+
+def appended(store: str, attempt: int, offset: int, send: int = 1) -> Event:
+    return StatusAppended(worker=store, key=KEY, attempt=attempt, send=send, partition=0, offset=offset)
+
+
+def answered(store: str, attempt: int, send: int = 1, outcome: str = "ok") -> Event:
+    return StatusAnswered(worker=store, key=KEY, attempt=attempt, send=send, outcome=outcome)
+
+
+def read(store: str, status: str, by: str, generation: int, offset: int) -> Event:
+    return StatusRead(
+        worker=store, key=KEY, partition=0, offset=offset, status=status, status_worker=f"{by}:8083",
+        generation=generation,
+    )  # fmt: skip
+
+
+def written(store: str, attempt: int, status: str, offset: int, generation: int = 1) -> tuple[Event, ...]:
+    return (
+        called(store, attempt, status, generation),
+        sent(store, attempt),
+        appended(store, attempt, offset),
+        answered(store, attempt),
+    )
+
+
+END = (RunSettled(), RunEnded())
+ALONE = (configured("w0"), *runs("w0", 1))
+TAKEN_OVER = (configured("w0"), *runs("w0", 1), *written("w0", 0, "RUNNING", 0))
+"""What comes next is the start of the task at w1, in generation 2."""
+AT_W1 = (TaskStopped(member="w0", generation=1, task="c-0"), configured("w1"), assigned("w0", 2), *runs("w1", 2))
+
+
+def outcome(history: History, *events: Event) -> Outcome:
+    [claim] = select(["last_status_says_what_runs"])
+    return judge(history(*events), [claim]).verdict(claim.name).outcome
+
+
+def test_the_last_status_is_the_state(history: History) -> None:
+    assert outcome(history, *ALONE, *written("w0", 0, "RUNNING", 0), *END) is Outcome.HELD
+
+
+def test_the_last_status_is_of_a_state_before(history: History) -> None:
+    paused = WorkStateChanged(member="w0", generation=1, work="c-0", state="PAUSED")
+    events = (*ALONE, paused, *written("w0", 0, "PAUSED", 0), *written("w0", 1, "RUNNING", 1))
+    assert outcome(history, *events, *END) is Outcome.VIOLATED
+
+
+def test_the_record_of_an_acknowledged_write_is_missing(history: History) -> None:
+    assert outcome(history, *ALONE, called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0), *END) is (
+        Outcome.VIOLATED
+    )
+
+
+def test_nothing_is_said_of_a_write_that_failed(history: History) -> None:
+    failed = (called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0, outcome="failed"))
+    assert outcome(history, *ALONE, *failed, *END) is Outcome.UNTESTED
+
+
+def test_an_unsafe_retry_may_come_behind_a_younger_write(history: History) -> None:
+    """``put`` asks for the generation alone when it is tried again (KafkaStatusBackingStore.send)."""
+    paused = WorkStateChanged(member="w0", generation=1, work="c-0", state="PAUSED")
+    first = (called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0, outcome="retriable"))
+    again = (sent("w0", 0, 2), appended("w0", 0, 1, 2), answered("w0", 0, 2))
+    assert outcome(history, *ALONE, *first, paused, *written("w0", 1, "PAUSED", 0), *again, *END) is Outcome.HELD
+
+
+@pytest.mark.parametrize(("was_read", "expected"), [(False, Outcome.HELD), (True, Outcome.VIOLATED)])
+def test_a_race_explains_the_status_of_another_worker(history: History, was_read: bool, expected: Outcome) -> None:
+    """The owner before wrote UNASSIGNED safely: it had read the newer status, or it could not know of it."""
+    newer = written("w1", 0, "FAILED", 1, 2)
+    failed = WorkStateChanged(member="w1", generation=2, work="c-0", state="FAILED")
+    known = (read("w0", "FAILED", "w1", 2, 1),) if was_read else ()
+    events = (*TAKEN_OVER, *AT_W1, failed, *newer, *known, *written("w0", 1, "UNASSIGNED", 2))
+    assert outcome(history, *events, *END) is expected
+
+
+def test_another_worker_wrote_without_care(history: History) -> None:
+    """Nothing keeps ``put`` of a worker that does not know of the takeover from being the last."""
+    events = (*TAKEN_OVER, *AT_W1, *written("w1", 0, "RUNNING", 1, 2), *written("w0", 1, "PAUSED", 2))
+    assert outcome(history, *events, *END) is Outcome.HELD
