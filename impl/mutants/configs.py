@@ -135,6 +135,11 @@ CONFIG_MUTANTS: Final = [
         "compaction removes what lies behind an open transaction",
         "compaction_keeps_what_is_needed",
     ),
+    _mutant(
+        "aborted-transactions-are-committed",
+        "what a failed transaction, or one of a process that ended, has written is committed",
+        "failed_transactions_are_aborted",
+    ),
     _mutant("failed-calls-do-not-end", "a call whose step fails neither returns nor throws", "config_calls_end"),
     _mutant(
         "failed-transaction-keeps-privileges",

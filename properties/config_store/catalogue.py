@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.config_store import (
+    aborting,
     agreement,
     calling,
     calls,
@@ -41,6 +42,7 @@ ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     *compaction.CLAIMS,
     *isolation.CLAIMS,
     *transactions.CLAIMS,
+    *aborting.CLAIMS,
     *calls.CLAIMS,
     *calling.CLAIMS,
     *outcomes.CLAIMS,

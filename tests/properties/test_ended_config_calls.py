@@ -1,4 +1,4 @@
-"""Claims about the calls of a config store: each one ends, and a failed transaction costs the write privileges."""
+"""Claims about the calls of a config store: each one ends; a failed transaction costs privileges, and is aborted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Final
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
     ConfigCallEnded,
     ConfigCallStarted,
+    ConfigReadStarted,
+    ConfigTransactionEnded,
     Event,
     MemberCrashed,
+    MemberStarted,
     ProducerInitialised,
     RunEnded,
     RunStarted,
@@ -40,10 +44,18 @@ def initialised(work: str = "") -> ProducerInitialised:
     return ProducerInitialised(member="w", transactional_id="t", epoch=1, work=work)
 
 
+def closed(outcome: str = "committed", epoch: int = 1) -> ConfigTransactionEnded:
+    return ConfigTransactionEnded(transactional_id="t", epoch=epoch, offset=1, outcome=outcome)
+
+
 END: Final = "config_calls_end"
 ANEW: Final = "lost_write_privileges_are_claimed_anew"
 BEGIN: Final = "ends_follow_begins"
+ABORT: Final = "failed_transactions_are_aborted"
 LOST: Final = (started(0), ended(0, error=FAILED))
+WRITTEN: Final = ConfigAppended(writer="w", offset=0, key="c", value="{}", transactional_id="t", epoch=1)
+READS: Final = ConfigReadStarted(member="w")
+CRASH: Final = MemberCrashed(member="w")
 
 HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
     "a call returns": (END, [started(0), ended(0), RunEnded()]),
@@ -59,6 +71,16 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "what needs no privileges goes on": (ANEW, [*LOST, started(1, "putTargetState"), ended(1, "putTargetState")]),
     "a call had begun": (BEGIN, [started(0), ended(0)]),
+    "what was committed is read back": (ABORT, [WRITTEN, closed(), READS, ended(0)]),
+    "a call returns with its transaction": (ABORT, [WRITTEN, closed(), ended(0), ended(1, error=FAILED)]),
+    "a failed transaction is aborted": (ABORT, [WRITTEN, closed("aborted"), ended(0, error=FAILED)]),
+    "the next transaction fails": (ABORT, [WRITTEN, closed(), READS, ended(0, error=FAILED)]),
+    "a process ends, and its transaction is aborted": (ABORT, [WRITTEN, CRASH, closed("aborted")]),
+    "a process ends that went on": (ABORT, [WRITTEN, closed(), READS, CRASH]),
+    "the next process commits": (
+        ABORT, [WRITTEN, closed("aborted"), CRASH, MemberStarted(member="w"), WRITTEN, closed(), READS]
+    ),
+    "a transaction of another fails": (ABORT, [WRITTEN, closed(epoch=0), ended(0, error=FAILED)]),
 }  # fmt: skip
 
 BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
@@ -67,6 +89,12 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     "the producer of a task is another": (ANEW, [*LOST, started(1, CLAIM), initialised("c-0"), ended(1, CLAIM)]),
     "a write goes on": (ANEW, [*LOST, started(1), ended(1)]),
     "a transaction fails again": (ANEW, [*LOST, started(1), ended(1, error=FAILED)]),
+    "a failed transaction is committed": (ABORT, [WRITTEN, closed(), ended(0, error=FAILED)]),
+    "a call that needs no privileges returns meanwhile": (
+        ABORT, [WRITTEN, closed(), ended(1, "putTargetState"), ended(0, error=FAILED)]
+    ),
+    "a process ends that did not go on": (ABORT, [WRITTEN, closed(), CRASH]),
+    "a transaction is committed when its process has ended": (ABORT, [WRITTEN, CRASH, closed()]),
     "a call had not begun": (BEGIN, [ended(0)]),
     "a call of another method had begun": (BEGIN, [started(0, CLAIM), ended(0)]),
 }  # fmt: skip

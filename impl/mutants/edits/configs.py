@@ -130,6 +130,9 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "limit = self.end if below is None else below",
         ),
     ),
+    "aborted-transactions-are-committed": (
+        Edit(f"{_TOPIC}.abort", "TransactionState.ABORTED", "TransactionState.COMMITTED"),
+    ),
     "failed-calls-do-not-end": (Edit(f"{_STORE}.completed", "self._fail(call, failure)", "pass"),),
     "failed-transaction-keeps-privileges": (
         Edit(f"{_STORE}._drop_privileges", "self._privileged = False", "pass"),
