@@ -52,6 +52,7 @@ from rebalance_check.properties.invariants import (
     shares,
     skipping,
     timing,
+    unwritten,
     waiting_writes,
     written,
 )
@@ -77,6 +78,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *skipping.CLAIMS,
     *persistence.CLAIMS,
     *written.CLAIMS,
+    *unwritten.CLAIMS,
     *denied.CLAIMS,
     *kept_offsets.CLAIMS,
     *kept_claims.CLAIMS,

@@ -274,6 +274,7 @@ from rebalance_check.properties.invariants.timing import (
     PendingIdsVanishInTime,
     SilentMembersAreRemovedInTime,
 )
+from rebalance_check.properties.invariants.unwritten import UnwrittenAssignmentBeginsARebalance
 from rebalance_check.properties.invariants.waiting_writes import OnlyOpenRequestsWait, WritesAreAnswered
 from rebalance_check.properties.invariants.written import OnlyWrittenRecordsAreAppended
 from rebalance_check.properties.judge import Judge, judge
@@ -569,6 +570,7 @@ __all__ = [
     "Undecided",
     "UndecidedError",
     "Untested",
+    "UnwrittenAssignmentBeginsARebalance",
     "Violated",
     "Violation",
     "Vocabulary",

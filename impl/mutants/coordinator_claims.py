@@ -182,6 +182,12 @@ CLAIM_MUTANTS: Final = [
         "a join phase goes on although the last member that it waited for left",
         "last_join_ends_the_join_phase",
     ),
+    _mutant(
+        "unwritten-assignment-begins-no-rebalance",
+        "a group whose assignment could not be written goes on in its generation",
+        "unwritten_assignment_begins_a_rebalance",
+        find=replace(_EAGER, first=70, last=80),
+    ),
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",

@@ -168,6 +168,13 @@ def answered(api: str, request: int, error: str | None = "NONE") -> RequestAnswe
 
 IN_ONE: Final = (added("a"), parked("a", 1), started("a"), moved("CompletingRebalance"))
 COOPERATIVE: Final = MemberStarted(member="m0", protocol="cooperative")
+PUNCTUAL: Final = RunStarted(subject="simulator", punctual=True)
+SYNC_PARKED: Final = replace(parked("a", 2, "SyncGroup"), generation=1)
+ASSIGNING: Final = (
+    PUNCTUAL, moved("CompletingRebalance"), started("a", "b"), SYNC_PARKED,
+    replace(SYNC_PARKED, member_id="b", request=1),
+)  # fmt: skip
+UNWRITTEN: Final = "COORDINATOR_NOT_AVAILABLE"
 THROWN_OUT: Final = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
 
 HOLDS: Final[dict[str, list[list[Event]]]] = {
@@ -282,6 +289,13 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [on_record(1, "a", assigned="x"), synced("a", 1, "x")],
         [on_record(1, "a", assigned="x"), added("a", "i"), removed("a", "replaced"), added("b", "i"),
          synced("b", 1, "x")],
+    ],
+    "unwritten_assignment_begins_a_rebalance": [
+        [*ASSIGNING, synced("a", 2, error=UNWRITTEN), synced("b", 1, error=UNWRITTEN),
+         moved("PreparingRebalance", "CompletingRebalance"), beat("a")],
+        # Its coordinator resigns: what it has not written fails before the group is dead.
+        [*ASSIGNING, synced("a", 2, error="NOT_COORDINATOR"),
+         moved("PreparingRebalance", "CompletingRebalance"), moved("Dead")],
     ],
     "one_assignment_per_generation": [[synced("a", 1, "x"), synced("a", 2, "x"), synced("b", 3, "y")]],
     "stable_is_persisted": [[began(), *IN_ONE, on_record(1, "a"), moved("Stable", "CompletingRebalance")]],

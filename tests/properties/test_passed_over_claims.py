@@ -44,6 +44,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     RunStarted,
     SubscriptionChanged,
+    SyncGroupReplied,
     TaskStarted,
     TaskStopped,
     TopicUsed,
@@ -117,6 +118,13 @@ DEALT: Final = dealt("sticky", ("t-0", "t-1"))
 RECORD: Final = GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)
 WRITTEN: Final = GroupMetadataWritten(incarnation=0, generation=1, members=("a",))
 ENDED: Final = IncarnationEnded(incarnation=0, generation=1)
+ASSIGNING: Final = (
+    PUNCTUAL, moved("CompletingRebalance", "PreparingRebalance"), GENERATION,
+    RequestParked(incarnation=0, generation=1, api="SyncGroup", request=2, member_id="a"),
+)  # fmt: skip
+FAILED_SYNC: Final = SyncGroupReplied(
+    incarnation=0, generation=1, request=2, error="COORDINATOR_NOT_AVAILABLE", member_id="a"
+)
 FIRST_PHASE: Final = (
     PUNCTUAL, BEGAN, added("a"), parked("a"), moved("PreparingRebalance", "Empty", 0),
 )  # fmt: skip
@@ -284,6 +292,19 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         (PUNCTUAL, STARTED, dealt("cooperative-sticky", ("t-1",), ("t-0",), owned=(("t-0",), ("t-1",)))),
     ),
     "a record that was written once": ("only_written_records_are_appended", (BEGAN, WRITTEN, RECORD, RECORD)),
+    "a coordinator that resigns begins no rebalance": (
+        "unwritten_assignment_begins_a_rebalance",
+        (*ASSIGNING, replace(FAILED_SYNC, error="NOT_COORDINATOR"), moved("Dead", "CompletingRebalance")),
+    ),
+    "a member joins again": ("unwritten_assignment_begins_a_rebalance", (*ASSIGNING, FAILED_SYNC, parked("a"))),
+    "what was not written is handed out": (
+        "unwritten_assignment_begins_a_rebalance",
+        (*ASSIGNING, FAILED_SYNC, moved("Stable", "CompletingRebalance")),
+    ),
+    "another SyncGroup is answered later": (
+        "unwritten_assignment_begins_a_rebalance",
+        (*ASSIGNING, FAILED_SYNC, replace(FAILED_SYNC, request=3, member_id="b", error="NONE", time_ms=9)),
+    ),
     "a task that failed": ("only_running_tasks_use_topics", (PUNCTUAL, TASK, state("FAILED"), USED)),
 }  # fmt: skip
 
@@ -318,6 +339,14 @@ SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "recorded_group_is_not_denied",
         (PUNCTUAL, BEGAN, RECORD, GroupDeleted(incarnation=0, generation=1, status="Empty"), ENDED,
          beat("UNKNOWN_MEMBER_ID", -1)),
+    ),
+    "a follower is refused": (
+        "unwritten_assignment_begins_a_rebalance",
+        (*ASSIGNING, replace(FAILED_SYNC, request=3, member_id="b"), beat()),
+    ),
+    "the next rebalance had begun": (
+        "unwritten_assignment_begins_a_rebalance",
+        (*ASSIGNING, moved("PreparingRebalance", "CompletingRebalance"), FAILED_SYNC, beat()),
     ),
     "its process crashed": ("cancelled_work_ends", (PUNCTUAL, TASK, CANCELLED, MemberCrashed(member="w0"))),
     "it ended at last": (

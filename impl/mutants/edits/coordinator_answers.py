@@ -98,6 +98,9 @@ _SYNC_ANSWERS: Final = {
             "on_answer(Error.NONE)",
         ),
     ),
+    "unwritten-assignment-begins-no-rebalance": (
+        Edit(f"{_SYNC}:propose_assignment", "            prepare_rebalance(shard, group)", "            pass"),
+    ),
     "record-of-the-synced-only": (
         Edit(
             f"{_SYNC}:propose_assignment",
