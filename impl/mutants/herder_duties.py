@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 _CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT), first=0, last=300)
 _EXACTLY_ONCE: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=ClusterMode.EXACTLY_ONCE), first=0, last=300
+)
+_OUTAGES: Final = FuzzSearch(
+    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CONFIG_OUTAGE,)),
 )
 
 
@@ -33,6 +36,12 @@ HERDER_DUTY_MUTANTS: Final = [
         "unread-configs-are-joined-with",
         "a herder that could not read the config topic for an assignment joins again before it has read it",
         "unread_configs_are_read_first",
+    ),
+    _mutant(
+        "unread-worker-stays-in-its-group",
+        "a worker that could not read the config topic in time stays in its group",
+        "unread_configs_are_read_first",
+        _OUTAGES,
     ),
     _mutant(
         "incremental-worker-stops-all",

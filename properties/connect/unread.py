@@ -1,4 +1,4 @@
-"""What a worker does that could not read the config topic to its end: it waits, reads on, and only then joins."""
+"""What a worker does that could not read the config topic to its end: it leaves, waits, reads on, and then joins."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from rebalance_check.model.vocabulary.events import (
     HerderRequestEnded,
     HerderRequestStarted,
     MemberEvent,
+    MemberJoined,
+    MembershipLost,
+    RejoinRequested,
     WorkerClaimed,
     WorkerConfigured,
     WorkRevocationStarted,
@@ -32,21 +35,26 @@ PARTS: Final = 10
 
 
 class UnreadConfigsAreReadFirstViolated(Violation):
-    """A worker that could not read the config topic joined, read again at once, or gave its work up at once."""
+    """A worker that could not read the config topic stayed, joined, read again at once, or gave its work up at once."""
 
 
 @dataclass(slots=True, eq=False)
 class Failing:
-    """The last read of a worker that failed, and how many did so in a row since it gave up its work last."""
+    """The last read of a worker that failed, and how many did so in a row since it gave up its work last.
+
+    ``joined`` is how it came into the generation that it has not left since.
+    """
 
     ended: ConfigCallEnded
     failures: int
+    joined: MemberJoined | None = None
 
 
 class _Unread(SimulatedWorkerFold):
-    """Per worker: reads that failed, but for those of requests, which are answered."""
+    """Per worker: reads that failed, but for those of requests, which are answered; and the generation it is in."""
 
-    bookkeeping = frozenset({*PROCESS, HerderRequestEnded, HerderRequestStarted, ConfigCallEnded})
+    bookkeeping = frozenset({*PROCESS, HerderRequestEnded, HerderRequestStarted, ConfigCallEnded, MemberJoined,
+                             MembershipLost})  # fmt: skip
     needs = ((WorkerConfigured,), (ConfigCallEnded,))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -56,6 +64,9 @@ class _Unread(SimulatedWorkerFold):
             HerderRequestEnded: self.on_served,
             ConfigCallStarted: self.on_call,
             ConfigCallEnded: self.on_ended,
+            MemberJoined: self.on_joined,
+            MembershipLost: self.on_lost,
+            RejoinRequested: self.on_rejoin,
             WorkerClaimed: self.on_claimed,
             WorkRevocationStarted: self.on_revocation,
         }
@@ -63,11 +74,23 @@ class _Unread(SimulatedWorkerFold):
         self.compared = 0
         self._serving: set[str] = set()
         self._failing: dict[str, Failing] = {}
+        self._joined: dict[str, MemberJoined] = {}
 
     def on_process(self, event: MemberEvent) -> None:
         """A new process has read nothing."""
         self._serving.discard(event.member)
         self._failing.pop(event.member, None)
+        self._joined.pop(event.member, None)
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """It is in this generation."""
+        self._joined[event.member] = event
+
+    def on_lost(self, event: MembershipLost) -> None:
+        """It is in none."""
+        self._joined.pop(event.member, None)
+        if (failing := self._failing.get(event.member)) is not None:
+            failing.joined = None
 
     def on_serving(self, event: HerderRequestStarted) -> None:
         """What it reads for a request decides the answer."""
@@ -83,11 +106,27 @@ class _Unread(SimulatedWorkerFold):
             return
         failing = self._failing.pop(event.member, None)
         if event.error:
-            self._failing[event.member] = Failing(event, 1 if failing is None else failing.failures + 1)
+            failures = 1 if failing is None else failing.failures + 1
+            self._failing[event.member] = Failing(event, failures, self._joined.get(event.member))
+
+    def on_rejoin(self, event: RejoinRequested) -> None:
+        """It has left before it wants to join again."""
+        failing = self._failing.get(event.member)
+        if failing is not None and self.run.is_recorded:
+            self._look_whether_it_left(event, failing)
+
+    def _look_whether_it_left(self, event: MemberEvent, failing: Failing) -> None:
+        """A worker leaves before it waits, and does nothing else between."""
+        self.compared = (self.compared or 0) + 1
+        joined, failing.joined = failing.joined, None
+        if joined is not None:
+            self._report(event, failing, f"is in generation {joined.generation}, and has not left it", joined)
 
     def on_call(self, event: ConfigCallStarted) -> None:
         """It reads again after a pause, which grows."""
         failing = self._failing.get(event.member)
+        if failing is not None and event.method == REFRESH and event.member not in self._serving:
+            self._look_whether_it_left(event, failing)
         pause_ms = None if failing is None else self._pause_ms(event.member, failing)
         if failing is None or pause_ms is None or event.method != REFRESH or event.member in self._serving:
             return
@@ -122,9 +161,12 @@ class _Unread(SimulatedWorkerFold):
         elif failing is not None:
             failing.failures = 0
 
-    def _report(self, event: MemberEvent, failing: Failing | None, what: str) -> None:
+    def _report(
+        self, event: MemberEvent, failing: Failing | None, what: str, joined: MemberJoined | None = None
+    ) -> None:
         self.contradiction(
             f"{event.member} could not read the config topic, and {what}",
+            *([(f"{event.member} is in generation {joined.generation} since {STEP};", joined)] if joined else []),
             (f"{event.member} could not read the config topic to its end by {STEP};",
              None if failing is None else failing.ended),
             (f"at {STEP} it {what}: contradiction.", event),
@@ -134,12 +176,12 @@ class _Unread(SimulatedWorkerFold):
 UnreadConfigsAreReadFirst: Final = Invariant(
     name="unread_configs_are_read_first",
     family="connect_duties",
-    claim="a worker that could not read the config topic to its end reads it before it joins again; an incremental one "
-    "waits before each of five reads, longer each time, and gives up all that it runs when the sixth has failed, too, "
-    "and not before",
-    source="DistributedHerder.readConfigToEnd, backoff, BACKOFF_RETRIES, canReadConfigs",
+    claim="a worker that could not read the config topic to its end leaves its group, and reads it before it joins "
+    "again; an incremental one waits before each of five reads, longer each time, and gives up all that it runs when "
+    "the sixth has failed, too, and not before",
+    source="DistributedHerder.readConfigToEnd (maybeLeaveGroup), backoff, BACKOFF_RETRIES, canReadConfigs",
     premises=(RECORDED,),
-    exempted_by=(*PROCESS, ConfigCallEnded, HerderRequestEnded, HerderRequestStarted),
+    exempted_by=(*PROCESS, ConfigCallEnded, HerderRequestEnded, HerderRequestStarted, MemberJoined, MembershipLost),
     violation=UnreadConfigsAreReadFirstViolated,
     fold=_Unread,
 )

@@ -25,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     LeaderAsked,
     MemberCrashed,
     MemberJoined,
+    MembershipLost,
     MemberStarted,
     PluginDrawn,
     ProducerInitialised,
@@ -163,6 +164,8 @@ RESUMED: Final = TargetStateChanged(**OF_W0, connector="c", state="STARTED")
 ASKED: Final = TaskConfigsGenerated(**IN_A_ROUND, connector="c", connector_config="x", tasks=(), published=False)
 LEADS: Final = (*start(), joined(), received(leader="a"), snapshot(), accepted())
 FOLLOWS: Final = (*start(), joined(), received(), snapshot(), accepted())
+UNREADABLE: Final = rejoins("the config topic could not be read", 60)
+LOST: Final = MembershipLost(**IN_A_ROUND, reason="taking too long to read the log")
 WRITTEN: Final = ConfigCallEnded(**OF_W0, call=1, method="putTaskConfigs")
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -198,6 +201,13 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a read of a request": (
         "unread_configs_are_read_first",
         (*SETTLED, queued(0, "verify task", "c-0"), started(0), read(TIMED_OUT), ended(0), CLAIMED),
+    ),
+    "it leaves": (
+        "unread_configs_are_read_first",
+        (*FOLLOWS, read(TIMED_OUT), LOST, UNREADABLE, reads(60), read(), CLAIMED),
+    ),
+    "it had lost its membership": (
+        "unread_configs_are_read_first", (*FOLLOWS, LOST, read(TIMED_OUT), reads(60), read(), CLAIMED)
     ),
     "a round for what was revoked": (
         "rounds_have_a_reason", (*start(), received(("c",)), accepted(), rejoins("work was revoked"), CLAIMED)
@@ -246,6 +256,10 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it fails though it is granted": ("verified_tasks_start", (*GRANTED, FAILS)),
     "it joins unread": ("unread_configs_are_read_first", (*SETTLED, read(TIMED_OUT), CLAIMED)),
     "it reads at once": ("unread_configs_are_read_first", (*SETTLED, read(TIMED_OUT), reads(59))),
+    "it stays in its group": (
+        "unread_configs_are_read_first", (*FOLLOWS, read(TIMED_OUT), UNREADABLE)
+    ),
+    "it stays, and reads again": ("unread_configs_are_read_first", (*FOLLOWS, read(TIMED_OUT), reads(60))),
     "it gives up at once": ("unread_configs_are_read_first", (*SETTLED, read(TIMED_OUT), revocation("back-off"))),
     "it forgets the round": ("rounds_have_a_reason", (*start(), received(("c",)), accepted(), CLAIMED)),
     "it forgets the round, and serves": (

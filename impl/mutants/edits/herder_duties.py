@@ -26,6 +26,13 @@ HERDER_DUTY_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "unread-configs-are-joined-with": (
         Edit(f"{_HERDER}.completing:Completing._complete_rebalance", "self._can_read_configs = False", "pass"),
     ),
+    "unread-worker-stays-in-its-group": (
+        Edit(
+            f"{_HERDER}.completing:Completing._read_configs_to_end",
+            'self.coordinator.maybe_leave_group("taking too long to read the log", self.now_ms)',
+            "pass",
+        ),
+    ),
     "incremental-worker-stops-all": (
         Edit(
             "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator.on_join_prepare",
