@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final[dict[str, int]] = {
+    "aborted-transactions-are-committed": 4,
     "absent-application-leaves-too-early": 5,
     "absent-application-stays-twice-as-long": 7,
     "absent-leader-not-replaced": 7,
@@ -126,6 +127,7 @@ STEPS: Final[dict[str, int]] = {
     "delay-not-capped": 24,
     "delay-postpones-nothing": 4,
     "deletes-any-group": 2,
+    "deletion-of-the-unknown-is-a-bad-request": 13,
     "deposed-coordinator-is-not-recorded": 4,
     "deposed-coordinator-never-learns": 10,
     "deposed-leader-appends": 5,
@@ -282,6 +284,7 @@ STEPS: Final[dict[str, int]] = {
     "pattern-looks-at-topics-once": 7,
     "pattern-takes-internal-topics": 6,
     "patterns-are-matched-with-old-metadata": 4,
+    "pause-stops-no-connector": 5,
     "paused-connectors-are-not-written": 4,
     "paused-connectors-are-stopped": 4,
     "paused-connectors-run-on": 2,
@@ -443,9 +446,11 @@ STEPS: Final[dict[str, int]] = {
     "unknown-member-keeps-id": 7,
     "unnamed-member-leaves": 2,
     "unread-configs-are-joined-with": 24,
+    "unread-worker-stays-in-its-group": 24,
     "unsigned-requests-taken": 3,
     "unsubscribe-clears-assignment-before-callback": 4,
     "unused-id-leaves-the-join-phase-open": 10,
+    "unwritten-assignment-begins-no-rebalance": 9,
     "verification-is-not-read": 12,
     "waiting-member-expires": 7,
     "wakeup-abandons-completed-rebalance": 7,

@@ -144,6 +144,12 @@ WORKER_DUTY_MUTANTS: Final = [
         find=replace(_ANY, first=20, last=30),
     ),
     _mutant(
+        "deletion-of-the-unknown-is-a-bad-request",
+        "a leading worker answers 400 to a request to delete a connector that it does not know",
+        "operators_get_true_answers",
+        find=replace(_ANY, first=10, last=20),
+    ),
+    _mutant(
         "delay-begins-anew",
         "a leading worker that computes a round while its delay runs begins the delay anew",
         "delays_run_out",
@@ -163,6 +169,12 @@ WORKER_DUTY_MUTANTS: Final = [
         "paused-connectors-are-not-written",
         "a worker whose connector is paused writes no status of it",
         "states_are_written",
+    ),
+    _mutant(
+        "pause-stops-no-connector",
+        "a worker whose connector is to pause, or to stop, says at once that it does, and does not stop its plug-in",
+        "plugins_take_their_time",
+        find=replace(_ANY, first=0, last=10),
     ),
     _mutant(
         "work-is-given-up-at-once",

@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     RejoinRequested,
     WorkerClaimed,
     WorkerConfigured,
+    WorkerStopRequested,
 )
 from rebalance_check.properties.connect.asking import CONFLICT, DONE
 from rebalance_check.properties.connect.worker import Worker
@@ -31,11 +32,29 @@ from rebalance_check.properties.views.simulated import SIMULATED, Run
 NOT_FOUND: Final = 404
 """The HTTP status of a connector that is not there."""
 
+FORBIDDEN: Final = 403
+"""The HTTP status of what the worker's own configuration excludes."""
+
+FAILED: Final = 500
+"""The HTTP status of a write that failed, and of all that a worker is asked that stops."""
+
 OF_CONFIGURED: Final = frozenset({"pause", "resume", "delete", "stop", "restart"})
 """What can be asked of a connector that is configured alone."""
 
 OF_LEADERS: Final = frozenset({"configure", "delete", "stop", "restart"})
 """What the leader alone does."""
+
+OF_OPERATIONS: Final[dict[str, frozenset[int]]] = {
+    "configure": frozenset({DONE, CONFLICT, FAILED}),
+    "delete": frozenset({DONE, NOT_FOUND, CONFLICT, FAILED}),
+    "stop": frozenset({DONE, NOT_FOUND, CONFLICT, FAILED}),
+    "restart": frozenset({DONE, NOT_FOUND, CONFLICT, FAILED}),
+    "pause": frozenset({DONE, NOT_FOUND, FAILED}),
+    "resume": frozenset({DONE, NOT_FOUND, FAILED}),
+    "restart work": frozenset({DONE, CONFLICT, FAILED}),
+    "reset topics": frozenset({DONE, FORBIDDEN}),
+}
+"""The answers that an operation has: who configures a connector makes it, so that none is missing."""
 
 ASTRAY: Final[tuple[type[Event], ...]] = (RejoinRequested, WorkerClaimed, MembershipLost, CoordinatorLost)
 """After these a worker may not know that it leads, until it has accepted an assignment."""
@@ -46,13 +65,13 @@ class OperatorsGetTrueAnswersViolated(Violation):
 
 
 class _Answers(WorkerFold):
-    """Per worker: connectors that its herder surely knows, all that it may know, and whether it is settled."""
+    """Per worker: connectors that its herder surely knows, all that it may know, whether it is settled, or stops."""
 
     run: Run
     stores: Stores
     needs = ((HerderAsked,), (WorkerConfigured,))
     bookkeeping = frozenset({*PROCESS, *ASTRAY, HerderAsked, AssignmentAccepted, ConfigSnapshotTaken,
-                             ConnectAssignmentReceived})  # fmt: skip
+                             ConnectAssignmentReceived, WorkerStopRequested})  # fmt: skip
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -61,6 +80,7 @@ class _Answers(WorkerFold):
             AssignmentAccepted: self.on_accepted,
             ConfigSnapshotTaken: self.on_snapshot,
             ConnectAssignmentReceived: self.on_received,
+            WorkerStopRequested: self.on_stopping,
             HerderAsked: self.on_asked,
             HerderAnswered: self.on_answered,
         }
@@ -70,6 +90,7 @@ class _Answers(WorkerFold):
         self._seen: dict[str, set[str]] = {}
         self._settled: dict[str, AssignmentAccepted] = {}
         self._rounds: dict[str, int] = {}
+        self._stopping: set[str] = set()
         self._asked: Recent[int, tuple[HerderAsked, int, bool]] = Recent(WAITING)
 
     def share(self, memories: Memories) -> None:
@@ -82,16 +103,19 @@ class _Answers(WorkerFold):
         """A new process knows nothing."""
         for known in (self._known, self._seen, self._settled):
             known.pop(event.member, None)
+        self._stopping.discard(event.member)
 
     def on_astray(self, event: MemberEvent) -> None:
         """It may not lead."""
         self._settled.pop(event.member, None)
 
     def on_accepted(self, event: AssignmentAccepted) -> None:
-        """Its herder knows the configs of this assignment."""
+        """Its herder knows the configs of this assignment, and no others."""
         snapshot = self.memory.of(event.member).snapshot
         is_of_it = snapshot is not None and snapshot.offset == event.config_offset
         self._known[event.member] = {name for name, _ in snapshot.connectors} if snapshot and is_of_it else set()
+        if is_of_it:
+            self._seen[event.member] = set(self._known[event.member])
         self._settled[event.member] = event
 
     def on_snapshot(self, event: ConfigSnapshotTaken) -> None:
@@ -103,6 +127,10 @@ class _Answers(WorkerFold):
     def on_received(self, event: ConnectAssignmentReceived) -> None:
         """Another one may lead from here on."""
         self._rounds[event.member] = self._rounds.get(event.member, 0) + 1
+
+    def on_stopping(self, event: WorkerStopRequested) -> None:
+        """It refuses all that waits."""
+        self._stopping.add(event.member)
 
     def on_asked(self, event: HerderAsked) -> None:
         """In the midst of a round it is open who leads."""
@@ -117,7 +145,7 @@ class _Answers(WorkerFold):
         self.compared = (self.compared or 0) + 1
         worker = self.memory.of(event.member)
         stays = was_settled and event.member in self._settled and rounds == self._rounds.get(event.member, 0)
-        against = self._of_configs(worker, asked, event.answer)
+        against = _of_operation(asked, event.answer) or self._of_configs(worker, asked, event.answer)
         if not against and asked.operation in OF_LEADERS and stays:
             against = _of_leading(worker, event.answer)
         if not against and asked.operation == "restart work":
@@ -132,8 +160,9 @@ class _Answers(WorkerFold):
         store = self.stores.stores.get(worker.store)
         cached = None if store is None else store.value(("connector", asked.work))
         is_restart = asked.operation == "restart"
-        if answer == DONE and asked.work not in self._seen[worker.name]:
-            return f"it never knew {asked.work}"
+        is_refused = answer == CONFLICT and asked.operation in OF_LEADERS
+        if asked.work not in self._seen[worker.name] and answer != NOT_FOUND and not is_refused:
+            return "" if answer == FAILED and worker.name in self._stopping else f"it does not know {asked.work}"
         if answer == DONE and is_restart and store is not None and cached is None:
             return f"it knows no status of {asked.work}"
         is_known = asked.work in self._known.get(worker.name, set()) and (cached is not None or not is_restart)
@@ -148,6 +177,11 @@ class _Answers(WorkerFold):
             (f"the configs that its store read last are those of {STEP};", worker.snapshot),
             (f"it answered {event.answer} at {STEP}, and {against}: contradiction.", event),
         )
+
+
+def _of_operation(asked: HerderAsked, answer: int) -> str:
+    said = OF_OPERATIONS.get(asked.operation)
+    return "" if said is None or answer in said else f"none to {asked.operation} has this answer"
 
 
 def _of_leading(worker: Worker, answer: int) -> str:
@@ -169,17 +203,26 @@ def _of_work(worker: Worker, work: str, answer: int) -> str:
 OperatorsGetTrueAnswers: Final = Invariant(
     name="operators_get_true_answers",
     family="connect_duties",
-    claim="a worker answers 404 only of a connector that it does not know, and of a restart where it knows no status; "
-    "409 only where it does not lead, and of the restart of one piece of work where it was not assigned that; and 204 "
-    "only where none of this is so",
+    claim="a worker that is asked to delete, pause, resume, stop or restart a connector answers 404 just where it does "
+    "not know it, and to restart one of which it knows no status; 409 only where it does not lead, and of the restart "
+    "of one piece of work where it was not assigned that; 204 only where none of this is so; 500 of an unknown "
+    "connector only when it stops; and nothing else",
     source="DistributedHerder.putConnectorConfig, deleteConnectorConfig, stopConnector, restartConnectorAndTasks, "
-    "restartTask; ConnectorsResource, ConnectExceptionMapper",
+    "restartTask; ConnectorsResource, ConnectExceptionMapper (NotFoundException, NotLeaderException)",
     premises=(
         SIMULATED,
         "the worker surely knows the connector, by all its snapshots since it accepted its assignment, or by none",
         "it was settled in one assignment from the request to the answer, where it is asked whether it leads",
     ),
-    exempted_by=(*PROCESS, *ASTRAY, AssignmentAccepted, ConfigSnapshotTaken, ConnectAssignmentReceived, HerderAsked),
+    exempted_by=(
+        *PROCESS,
+        *ASTRAY,
+        AssignmentAccepted,
+        ConfigSnapshotTaken,
+        ConnectAssignmentReceived,
+        HerderAsked,
+        WorkerStopRequested,
+    ),
     violation=OperatorsGetTrueAnswersViolated,
     fold=_Answers,
 )

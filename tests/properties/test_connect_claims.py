@@ -29,7 +29,7 @@ OF_SIMULATED_RUNS = {
     "served_requests_are_answered_once", "due_requests_are_served", "reconfigurations_are_retried", "leaders_are_asked",
     "session_keys_are_renewed_in_time", "work_is_given_up_after_a_wait", "read_changes_are_applied",
     "verified_tasks_start", "unread_configs_are_read_first", "rounds_have_a_reason", "only_started_work_runs",
-    "workers_get_true_answers", "stores_are_called_as_asked", "last_status_says_what_runs",
+    "workers_get_true_answers", "stores_are_called_as_asked", "last_status_says_what_runs", "plugins_take_their_time",
 }  # fmt: skip
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 

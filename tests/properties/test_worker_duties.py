@@ -141,6 +141,11 @@ def delayed(at_ms: int, delay_ms: int) -> ConnectAssignmentComputed:
     return replace(computed({"a": ()}, {}, {}), time_ms=at_ms, delay_ms=delay_ms)
 
 
+def resumed(at_ms: int) -> TargetStateChanged:
+    return TargetStateChanged(member="w0", connector="c", state="STARTED", time_ms=at_ms)
+
+
+RUNS: Final = (ConnectorStarted(member="w0", generation=1, connector="c"), CONNECTOR, state("c", "RUNNING"))
 KNOWS: Final = ConfigSnapshotTaken(member="w0", offset=3, connectors=(("c", "x"),))
 SENT: Final = StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value=None)
 STATUSES: Final = (cached("c"), cached("c-0", "FAILED", 1), cached("c-1", "RUNNING", 2))
@@ -248,6 +253,30 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "a worker does not find what it does not know": (
         "operators_get_true_answers", [replace(KNOWS, connectors=()), asked("pause"), answered(404)]
+    ),
+    "a worker that stops refuses all": (
+        "operators_get_true_answers", [replace(KNOWS, connectors=()), asked("delete"), STOP, answered(500)]
+    ),
+    "a write fails": ("operators_get_true_answers", [KNOWS, asked("configure"), answered(500)]),
+    "a worker forgets what its next assignment lacks": (
+        "operators_get_true_answers",
+        [KNOWS, replace(KNOWS, connectors=()), ASSIGNED, ACCEPTED, asked("delete"), answered(404)],
+    ),
+    "a connector stops, and is paused then": ("plugins_take_their_time", [*RUNS, PAUSE, state("c", "PAUSED", 1_200)]),
+    "a connector is paused before it starts": (
+        "plugins_take_their_time", [*RUNS[:2], state("c", "PAUSED", 0), resumed(50), state("c", "RUNNING", 150)]
+    ),
+    "a connector is to pause while it starts": (
+        "plugins_take_their_time",
+        [*RUNS[:2], replace(PAUSE, time_ms=50), *RUNS[2:], state("c", "PAUSED", 300)],
+    ),
+    "a stop is under way when the next one is asked for": (
+        "plugins_take_their_time",
+        [*RUNS, PAUSE, resumed(1_100), replace(PAUSE, state="STOPPED", time_ms=1_150), state("c", "STOPPED", 1_200)],
+    ),
+    "a connector that failed is not stopped": (
+        "plugins_take_their_time",
+        [*RUNS, state("c", "FAILED", 900), replace(PAUSE, state="STOPPED"), state("c", "STOPPED", 1_000)],
     ),
     "a worker that does not lead refuses": (
         "operators_get_true_answers", [KNOWS, replace(ASSIGNED, leader="b"), ACCEPTED, asked("stop"), answered(409)]
@@ -372,6 +401,26 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "a worker takes part in two rounds and asks for none": (
         "new_configs_lead_to_a_round", [ACCEPTED, COMMITTED, TURN, ACCEPTED, TURN, ACCEPTED]
+    ),
+    "a worker says of what it does not know that it cannot": (
+        "operators_get_true_answers", [replace(KNOWS, connectors=()), asked("delete"), answered(500)]
+    ),
+    "a worker deletes what its next assignment lacks": (
+        "operators_get_true_answers",
+        [KNOWS, replace(KNOWS, connectors=()), ASSIGNED, ACCEPTED, asked("delete"), answered(204)],
+    ),
+    "a worker does not find what it is to make": (
+        "operators_get_true_answers", [KNOWS, asked("configure", "d"), answered(404)]
+    ),
+    "a worker says that a request is bad": ("operators_get_true_answers", [KNOWS, asked("delete"), answered(400)]),
+    "a connector is paused at once": ("plugins_take_their_time", [*RUNS, PAUSE, state("c", "PAUSED", 1_199)]),
+    "a connector is stopped at once": (
+        "plugins_take_their_time", [*RUNS, replace(PAUSE, state="STOPPED"), state("c", "STOPPED", 1_000)]
+    ),
+    "a connector runs at once": ("plugins_take_their_time", [*RUNS[:2], state("c", "RUNNING", 99)]),
+    "a connector is resumed at once": (
+        "plugins_take_their_time",
+        [*RUNS, PAUSE, state("c", "PAUSED", 1_200), resumed(2_000), state("c", "RUNNING", 2_050)],
     ),
     "a worker does not find what it knows": (
         "operators_get_true_answers",

@@ -19,6 +19,13 @@ _OF_PLUGINS: Final = {
             "pass",
         ),
     ),
+    "pause-stops-no-connector": (
+        Edit(
+            f"{_CONNECT}.herder.connector_instance:ConnectorInstance._go_on",
+            "stops = self.state is InstanceState.RUNNING",
+            "stops = False",
+        ),
+    ),
     "quick-work-is-cancelled": (
         Edit(f"{_CONNECT}.herder.stopping:StopJob._is_over", "now_ms >= deadline_ms:", "now_ms < deadline_ms:"),
     ),
@@ -81,6 +88,9 @@ _OF_CONFIGS: Final = {
             "cache.get(ConnectorKey(request.connector)) is None:",
             "cache.get(ConnectorKey(request.connector)) is not None:",
         ),
+    ),
+    "deletion-of-the-unknown-is-a-bad-request": (
+        Edit(f"{_CONNECT}.herder.serving:Serving._as_leader", "answer(Answer.NOT_FOUND)", "answer(Answer.BAD_REQUEST)"),
     ),
     "known-configs-are-read-again": (
         Edit(
