@@ -144,11 +144,15 @@ class Coordinator(Resting, ABC):
             if self._join is not None and self._join.done:
                 self._finish(self._join)
                 continue
-            if now_ms < self._retry_ms or not self._ensure_coordinator() or not self._prepared():
+            if now_ms < self._retry_ms or not self._can_prepare() or not self._prepared():
                 return False
-            if self._join is None:
+            if self._join is None and self._ensure_coordinator():
                 self._send_join()
             return False
+        return self._ensure_coordinator()
+
+    def _can_prepare(self) -> bool:
+        """Whether `on_join_prepare` may be called, again where it was not finished: with a coordinator only."""
         return self._ensure_coordinator()
 
     def _read_answers(self) -> None:

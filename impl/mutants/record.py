@@ -162,4 +162,9 @@ RECORD_MUTANTS: Final = [
         "operator_requests_are_queued",
         SimulatedProtocol.CONNECT,
     ),
+    _mutant(
+        "wishes-are-not-recorded",
+        "a consumer whose application subscribes to other topics does not record it",
+        "wanted_topics_are_recorded",
+    ),
 ]

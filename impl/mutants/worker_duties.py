@@ -202,5 +202,16 @@ WORKER_DUTY_MUTANTS: Final = [
         "a status store does not write a status that it has read of the same connector or task",
         "last_status_says_what_runs",
     ),
+    _mutant(
+        "begun-revocation-waits-for-a-coordinator",
+        "a worker that loses its coordinator while it gives work up for a join goes on when it has found another",
+        "revocations_go_on_at_once",
+        _search(ClusterMode.EAGER),
+    ),
+    _mutant(
+        "successive-revocations-wait-for-long",
+        "a leading worker that takes work away once more waits for the longest delay the first time",
+        "successive_revocations_wait",
+    ),
 ]
 """In the order of the claims that they break."""

@@ -22,6 +22,7 @@ from rebalance_check.properties.record import (
     serving,
     status_records,
     targets,
+    wishes,
 )
 
 RecordClaims: Final[tuple[Invariant, ...]] = (
@@ -41,5 +42,6 @@ RecordClaims: Final[tuple[Invariant, ...]] = (
     *targets.CLAIMS,
     *joined.CLAIMS,
     *operators.CLAIMS,
+    *wishes.CLAIMS,
 )
 """In the order in which reports name them."""

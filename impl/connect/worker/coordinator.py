@@ -258,6 +258,10 @@ class WorkerCoordinator(WorkerMembership):
         """Java's thread is inside the join and waits for JoinGroup or SyncGroup, whatever becomes of the membership."""
         return self._is_inside_join and self._join is not None and not self._join.done
 
+    def _can_prepare(self) -> bool:
+        """As the base class; a revocation that has begun goes on without a coordinator: Java's thread is inside it."""
+        return self._is_revoking or super()._can_prepare()
+
     def _prepared(self) -> bool:
         """As the base class, but not again while the answer of a join that was prepared is waited for."""
         return self._awaits_answer() or super()._prepared()

@@ -165,4 +165,7 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "pass",
         ),
     ),
+    "wishes-are-not-recorded": (
+        Edit(f"{_CLIENT}.subscribing:Subscribing.subscribe", "self._emit_subscription()", "pass"),
+    ),
 }

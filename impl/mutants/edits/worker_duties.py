@@ -43,6 +43,13 @@ _OF_PLUGINS: Final = {
             "if self._now_ms < self._unknown_since_ms:",
         ),
     ),
+    "begun-revocation-waits-for-a-coordinator": (
+        Edit(
+            f"{_CONNECT}.worker.coordinator:WorkerCoordinator._can_prepare",
+            "self._is_revoking or super()._can_prepare()",
+            "super()._can_prepare()",
+        ),
+    ),
     "stopping-worker-waits-for-its-round": (
         Edit(f"{_CONNECT}.herder.herder:Herder._become_active", "return False", "pass"),
     ),
@@ -126,6 +133,13 @@ _OF_CONFIGS: Final = {
 }
 
 _OF_SHARES: Final = {
+    "successive-revocations-wait-for-long": (
+        Edit(
+            f"{_CONNECT}.assignors.memory:backoff_ms",
+            "min(int(_MULTIPLIER**exponent), max_delay_ms)",
+            "max(int(_MULTIPLIER**exponent), max_delay_ms)",
+        ),
+    ),
     "delay-begins-anew": (
         Edit(
             f"{_CONNECT}.assignors.incremental:_wait",

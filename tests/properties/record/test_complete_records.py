@@ -11,6 +11,7 @@ import pytest
 from rebalance_check.model.vocabulary.events import (
     ON_JOIN_COMPLETE,
     ON_LEAVE_PREPARE,
+    AssignmentCompleted,
     AssignmentComputed,
     CallbackEnded,
     CallbackStarted,
@@ -54,6 +55,7 @@ History = Callable[..., list[Event]]
 ANSWERS, REPLIES, NUMBERS = "answers_fit_the_record", "replies_repeat_their_requests", "numbers_have_no_gaps"
 LOSSES, ASSIGNED, LOOKS = "losses_are_recorded_once", "assignments_are_recorded", "looks_are_whole"
 NAMES, LEARNED, COMMON = "events_name_their_membership", "learned_topics_are_new", "rebalance_protocol_is_common"
+WISHES: Final = "wanted_topics_are_recorded"
 
 
 def began(incarnation: int = 0, generation: int = 0, protocol: str = "range") -> IncarnationStarted:
@@ -165,6 +167,14 @@ def wants(*topics: str) -> SubscriptionChanged:
     return SubscriptionChanged(member="m0", topics=topics)
 
 
+def takes_over(*partitions: str) -> AssignmentCompleted:
+    return AssignmentCompleted(member="m0", generation=1, member_id="a", owned=partitions)
+
+
+def looked_at(*topics: str) -> MemberRested:
+    return MemberRested(member="m0", generation=1, member_id="a", topics=topics)
+
+
 def consumer(protocol: str, *assignors: str) -> MemberStarted:
     return MemberStarted(member="m0", protocol=protocol, assignors=assignors, topics=("t",))
 
@@ -234,6 +244,9 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "all were read": (
         LOOKS, (RUN, at_rest("t"), group(), KEPT, read("m0", "leader"), read("coordinator", "coordinator"))
     ),
+    "it wants what it said": (WISHES, (*WANTED, takes_over("t-0"), wants("u"), takes_over("u-1"), looked_at("u"))),
+    "it gets none of what it wants": (WISHES, (*WANTED, wants("t", "u"), takes_over("t-0"), looked_at("u", "t"))),
+    "it wants nothing": (WISHES, (*WANTED, wants(), looked_at())),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -290,6 +303,12 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         LOOKS, (RUN, at_rest("t"), group(), KEPT, read("m0", "leader"),
                 read("coordinator", "coordinator", is_new=True))
     ),
+    "it takes what it does not want": (WISHES, (*WANTED, takes_over("t-0", "u-0"))),
+    "it takes what it wanted before": (WISHES, (*WANTED, wants("u"), takes_over("t-0"))),
+    "it wants more": (WISHES, (*WANTED, looked_at("t", "u"))),
+    "it wants less": (WISHES, (*WANTED, wants("t", "u"), looked_at("t"))),
+    "it wants something again": (WISHES, (*WANTED, wants(), looked_at("t"))),
+    "another process wants what it is started with": (WISHES, (*WANTED, wants("u"), WANTED[1], looked_at("u"))),
 }  # fmt: skip
 
 
