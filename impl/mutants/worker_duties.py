@@ -206,12 +206,18 @@ WORKER_DUTY_MUTANTS: Final = [
         "begun-revocation-waits-for-a-coordinator",
         "a worker that loses its coordinator while it gives work up for a join goes on when it has found another",
         "revocations_go_on_at_once",
-        _search(ClusterMode.EAGER),
+        replace(_search(ClusterMode.EAGER), first=30, last=40),
     ),
     _mutant(
         "successive-revocations-wait-for-long",
         "a leading worker that takes work away once more waits for the longest delay the first time",
         "successive_revocations_wait",
+        replace(_ANY, first=10, last=20),
+    ),
+    _mutant(
+        "unsettled-worker-is-notified",
+        "a worker that is notified of a rebalance while it joins, or when it has left, asks for a round",
+        "only_settled_workers_are_notified",
     ),
 ]
 """In the order of the claims that they break."""

@@ -132,6 +132,16 @@ _OF_CONFIGS: Final = {
     ),
 }
 
+_OF_MEMBERSHIPS: Final = {
+    "unsettled-worker-is-notified": (
+        Edit(
+            "rebalance_check.impl.client.heartbeating:Heartbeating._heartbeat_answered",
+            "(error is Error.REBALANCE_IN_PROGRESS and",
+            "(error is Error.MEMBER_ID_REQUIRED and",
+        ),
+    ),
+}
+
 _OF_SHARES: Final = {
     "successive-revocations-wait-for-long": (
         Edit(
@@ -217,6 +227,7 @@ WORKER_DUTY_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_OF_RESTARTS,
     **_OF_FENCING,
     **_OF_CONFIGS,
+    **_OF_MEMBERSHIPS,
     **_OF_SHARES,
     **_OF_STATUSES,
 }
