@@ -356,6 +356,30 @@ def test_an_eager_worker_joins_only_when_everything_has_stopped() -> None:
     assert worker.coordinator.config_state.offset == 9, "the metadata is taken when everything has stopped"
 
 
+def test_a_revocation_that_has_begun_goes_on_without_a_coordinator() -> None:
+    worker = ScriptedWorker(EAGER)
+    worker.round(1, work("c0"), EAGER)
+    worker.coordinator.request_rejoin("again")
+    worker.stops_at_once = False
+    worker.poll()
+    while not worker.coordinator.coordinator_unknown():
+        worker.lose_coordinator()
+    worker.took()
+    worker.poll()
+    assert worker.took() == [("revoked", "other", ("c0",))], "Java's thread is inside onRevoked"
+    worker.stops_at_once = True
+    worker.poll()
+    assert worker.took() == [("revoked", "other", ("c0",))]
+    assert worker.is_silent(), "nothing is sent while the coordinator is unknown"
+    worker.poll(10_000)
+    assert worker.took() == [], "it joins, and does not give up for want of a coordinator"
+    worker.reachable = True
+    worker.poll(1_000)
+    worker.poll(1_000)
+    assert worker.request(JoinGroupRequest).member_id == "m"
+    assert worker.took() == [], "nothing is left to give up"
+
+
 # ---------------------------------------------------------------------------------------------------- self-revocation
 
 
