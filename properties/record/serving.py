@@ -100,8 +100,13 @@ class _Serving(SimulatedFold):
             self._begin(event)
 
     def on_node(self, event: NodeChanged) -> None:
-        """One that was paused, or could not read its log, may begin an incarnation when another takes its place."""
+        """One that was paused, or could not read its log, may begin an incarnation when another takes its place.
+
+        Who reads its log while it serves forgets the group; a log that it takes for empty begins no incarnation.
+        """
         self._is_shaken = self._is_shaken or event.change in {PAUSED, LOAD_FAILED}
+        if event.change == LOAD_FAILED:
+            self._runs = {}
 
     def on_elected(self, event: CoordinatorElected) -> None:
         """Who coordinated the group until now has ended, or was deposed."""
@@ -270,6 +275,7 @@ AnswersFitTheRecord: Final = Invariant(
     premises=(
         RECORDED,
         "a node that was paused, or could not read its log, may begin an incarnation while another is elected",
+        "a node that could not read its log while it served may have forgotten the group",
     ),
     exempted_by=(GenerationStarted, GroupDeleted, IncarnationEnded, IncarnationStarted, MemberRemoved, NodeChanged),
     violation=AnswersFitTheRecordViolated,

@@ -83,7 +83,7 @@ def later(event: Event, at_ms: int = 900) -> Event:
 
 HELD: Final[dict[str, tuple[Event, ...]]] = {
     "at once": (*SETTLED, asked(), answered(5)),
-    "a record takes its time": (*SETTLED, asked(), written("target-state-c", 1_000)),
+    "a record takes its time": (*SETTLED, asked(), written("target-state-c", 5_000)),
     "it read, and looks": (*SETTLED, READ, LOOKED),
     "its application was away": (
         *SETTLED, ApplicationBusy(member="w0", polled_ms=0, busy_ms=895), asked(), answered(900)
@@ -93,7 +93,7 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
 VIOLATED: Final[dict[str, tuple[Event, ...]]] = {
     "it refuses late": (*SETTLED, asked(), answered(6)),
     "heartbeats go on": (*SETTLED, asked(), *beat("NONE"), answered(900)),
-    "it writes late": (*SETTLED, asked(), written("target-state-c", 1_001)),
+    "it writes late": (*SETTLED, asked(), written("target-state-c", 5_001)),
     "it looks late": (*SETTLED, READ, later(LOOKED)),
     "it joins late": (*SETTLED, READ, later(REJOINS)),
     "it was away, and back": (
@@ -113,7 +113,7 @@ SILENT: Final[dict[str, tuple[Event, ...]]] = {
     "it writes task configs": (*SETTLED, GENERATED, asked(), answered(900)),
     "it writes for another worker": (*SETTLED, CHECKED, READ, later(LOOKED)),
     "another request is open": (*SETTLED, asked(), asked(1), answered(900)),
-    "it writes something else": (*SETTLED, asked(), written("task-d-0", 2_000)),
+    "it writes something else": (*SETTLED, asked(), written("task-d-0", 6_000)),
     "it stops": (*SETTLED, asked(), answered(900, 500)),
     "it was paused": (*SETTLED, *AWAY, answered(905)),
 }

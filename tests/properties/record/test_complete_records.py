@@ -247,6 +247,9 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it wants what it said": (WISHES, (*WANTED, takes_over("t-0"), wants("u"), takes_over("u-1"), looked_at("u"))),
     "it gets none of what it wants": (WISHES, (*WANTED, wants("t", "u"), takes_over("t-0"), looked_at("u", "t"))),
     "it wants nothing": (WISHES, (*WANTED, wants(), looked_at())),
+    "it read its log anew, and took it for empty": (
+        ANSWERS, (*SERVES, replace(PAUSED, change="load-failed"), ELECTED)
+    ),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
