@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     HerderAnswered,
     HerderAsked,
+    HerderRequestStarted,
     InternalRequestChecked,
     MemberEvent,
     MembershipLost,
@@ -80,6 +81,7 @@ class _Wakes(WorkerFold):
             RequestAnswered: self.on_request,
             HerderAsked: self.on_asked,
             ConfigCallbackCalled: self.on_callback,
+            HerderRequestStarted: self.on_started,
             HerderAnswered: self.on_answered,
             ConfigAppended: self.on_appended,
             ConfigSnapshotTaken: self.on_looked,
@@ -150,6 +152,12 @@ class _Wakes(WorkerFold):
     def _wake(self, event: Wakes) -> None:
         if event.member in self._settled and event.member not in self._writes:
             self._woken[event.member] = event
+
+    def on_started(self, event: HerderRequestStarted) -> None:
+        """It was asked, and begins with that."""
+        woken = self._woken.get(event.member)
+        if isinstance(woken, HerderAsked):
+            self._look(woken, event, SLACK_MS)
 
     def on_answered(self, event: HerderAnswered) -> None:
         """It was asked, and has done or refused it."""

@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     HerderAnswered,
     HerderAsked,
+    HerderRequestStarted,
     InternalRequestChecked,
     MemberPaused,
     MemberResumed,
@@ -45,6 +46,10 @@ def asked(request: int = 0, operation: str = "pause") -> HerderAsked:
 
 def answered(at_ms: int = 0, answer: int = 409, request: int = 0) -> HerderAnswered:
     return HerderAnswered(member="w0", request=request, answer=answer, time_ms=at_ms)
+
+
+def begun(at_ms: int) -> HerderRequestStarted:
+    return HerderRequestStarted(member="w0", number=0, time_ms=at_ms)
 
 
 def written(key: str, at_ms: int) -> ConfigAppended:
@@ -84,6 +89,7 @@ def later(event: Event, at_ms: int = 900) -> Event:
 HELD: Final[dict[str, tuple[Event, ...]]] = {
     "at once": (*SETTLED, asked(), answered(5)),
     "a record takes its time": (*SETTLED, asked(), written("target-state-c", 5_000)),
+    "it begins at once": (*SETTLED, asked(), begun(5), written("target-state-c", 4_000)),
     "it read, and looks": (*SETTLED, READ, LOOKED),
     "its application was away": (
         *SETTLED, ApplicationBusy(member="w0", polled_ms=0, busy_ms=895), asked(), answered(900)
@@ -94,6 +100,7 @@ VIOLATED: Final[dict[str, tuple[Event, ...]]] = {
     "it refuses late": (*SETTLED, asked(), answered(6)),
     "heartbeats go on": (*SETTLED, asked(), *beat("NONE"), answered(900)),
     "it writes late": (*SETTLED, asked(), written("target-state-c", 5_001)),
+    "it begins late": (*SETTLED, asked(), begun(6), written("target-state-c", 4_000)),
     "it looks late": (*SETTLED, READ, later(LOOKED)),
     "it joins late": (*SETTLED, READ, later(REJOINS)),
     "it was away, and back": (
