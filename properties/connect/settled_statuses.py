@@ -77,7 +77,7 @@ class _SaysWhatRuns(WorkerFold):
             self._raced[work] = event
 
     def on_converged(self, event: Converged) -> None:
-        """Nobody writes any more: what is read now is what operators see from here on."""
+        """No worker writes any more: what is in the topic now is what operators see from here on."""
         if not self.converged():
             return
         for worker in self.each_worker():
