@@ -1,0 +1,62 @@
+# What run and nightly share; source it after settings.sh. Every step is timed, and the summary is printed at the end,
+# also after a failure or an interrupt, when what was started here is ended.
+
+source "$CI_DIR/readme.sh"
+cd "$ROOT"
+
+work=$(mktemp -d "$REBALANCE_CHECK_CACHE/run.XXXXXX")
+summary=()
+started=$SECONDS
+
+finish() {
+  local code=$?
+  trap - EXIT INT TERM
+  "$CI_DIR/docker.sh" stop || true
+  rm -rf "$work"
+  printf '\n'
+  if ((${#summary[@]})); then
+    printf '%s\n' "${summary[@]}"
+  fi
+  exit "$code"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# step NAME COMMAND...: runs it, keeps what it prints, and notes its time and the closing line of pytest, if it has one.
+step() {
+  local name=$1 begin=$SECONDS log=$work/step.log
+  shift
+  say "$name"
+  if ! "$@" 2>&1 | tee "$log"; then
+    summary+=("FAILED  $name ($((SECONDS - begin)) s)")
+    return 1
+  fi
+  summary+=("ok      $name ($((SECONDS - begin)) s) $(pytest_line "$log")")
+}
+
+# The last line such as "21 passed in 3.2s" of a log, without colours and rules; nothing when there is none.
+pytest_line() {
+  sed 's/\x1b\[[0-9;]*m//g' "$1" | grep -Eo '[0-9]+ (passed|failed|error)[^=]*' | tail -n 1 || true
+}
+
+as_written() {
+  local text
+  text=$(readme_command "$1")
+  printf '$ %s\n' "$text"
+  bash -euo pipefail -c "$text"
+}
+
+# our_containers: the containers of the suites, a line each, running or not.
+our_containers() { docker ps --all --quiet --filter label=io.github.rebalance-check | sort; }
+
+brokers() { python -m tox -e brokers -- "$@"; }
+
+# In containers two files of tests at a time, each with a broker of its own: both mostly wait for sessions to end.
+containers() { brokers testcontainers --numprocesses 2 --dist loadfile; }
+
+# with_jars FOLDER COMMAND...: runs it with the setting that says where Kafka's jars are.
+with_jars() { REBALANCE_CHECK_KAFKA_JARS=$1 "${@:2}"; }
+
+# with_toolchains COMMAND...: runs it with the Go and the Node that toolchains.sh chose.
+with_toolchains() { PATH="$TOOLCHAINS:$PATH" "$@"; }
