@@ -53,7 +53,7 @@ our_containers() { docker ps --all --quiet --filter label=io.github.rebalance-ch
 brokers() { python -m tox -e brokers -- "$@"; }
 
 # In containers two files of tests at a time, each with a broker of its own: both mostly wait for sessions to end.
-containers() { brokers testcontainers --numprocesses 2 --dist loadfile; }
+containers() { brokers testcontainers --numprocesses 2 --dist loadfile "$@"; }
 
 # with_jars FOLDER COMMAND...: runs it with the setting that says where Kafka's jars are.
 with_jars() { REBALANCE_CHECK_KAFKA_JARS=$1 "${@:2}"; }

@@ -4,6 +4,8 @@ import configparser
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 FACTOR = re.compile(r"^(?P<factor>[\w {}.!,-]+):\s+(?P<content>.*)")
@@ -30,3 +32,27 @@ def test_the_rule_sees_what_it_forbids() -> None:
 def test_every_environment_says_what_it_is_for() -> None:
     named = {name for name in settings() if name.startswith("testenv")}
     assert {name for name in named if not settings()[name].get("description")} == set()
+
+
+COLLECTED = {"brokers": "broker", "virtual": "virtual", "oracle": "oracle", "clients": "clients", "browser": "browser",
+             "spark": "spark", "compiled": "compiled"}  # fmt: skip
+"""Environments that collect some folders alone, and the marker of their tests."""
+
+ELSEWHERE = {"spark": "virtual"}
+"""Files with this marker, too, are left to the environment of that name."""
+
+
+@pytest.mark.parametrize(("environment", "marker"), COLLECTED.items())
+def test_an_environment_collects_each_file_that_has_its_marker(environment: str, marker: str) -> None:
+    commands = settings()[f"testenv:{environment}"]["commands"].replace("{tox_root}{/}", "").replace("{/}", "/")
+    folders = re.findall(r"\btests(?:/\w+)*", commands)
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if has_mark(path, marker)]
+    other = ELSEWHERE.get(marker)
+    missed = [str(path) for path in marked if not any(path.is_relative_to(ROOT / folder) for folder in folders)]
+    assert folders
+    assert marked
+    assert [path for path in missed if other is None or not has_mark(Path(path), other)] == []
+
+
+def has_mark(path: Path, marker: str) -> bool:
+    return re.search(rf"\bmark\.{marker}\b", path.read_text(encoding="utf-8")) is not None
