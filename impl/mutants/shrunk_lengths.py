@@ -36,6 +36,7 @@ STEPS: Final[dict[str, int]] = {
     "begun-revocation-waits-for-a-coordinator": 8,
     "broken-connection-rejoins": 7,
     "cache-written-at-send": 3,
+    "cached-status-is-not-written-again": 9,
     "callbacks-before-start": 2,
     "cancelled-work-runs-on": 4,
     "cascade-skipped": 8,
