@@ -81,8 +81,9 @@ class _SaysWhatRuns(WorkerFold):
         if not self.converged():
             return
         for worker in self.each_worker():
-            for work in (*sorted(worker.running), *sorted(worker.failed)) if worker.store else ():
-                self._look(worker, work, event)
+            for work in sorted(worker.claim or ()) if worker.store else ():
+                if work in worker.running or work in worker.failed:
+                    self._look(worker, work, event)
 
     def _look(self, worker: Worker, work: str, event: Converged) -> None:
         state, called = worker.states.get(work), self._called.get((worker.store, work))
@@ -126,7 +127,7 @@ LastStatusSaysWhatRuns: Final = Invariant(
     source="WorkerTask.TaskStatusListener, WorkerConnector.ConnectorStatusListener; KafkaStatusBackingStore.putSafe",
     premises=(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",
-        "the worker's last write of it was acknowledged",
+        "the worker claims it, and its last write of it was acknowledged",
         "a put of another worker, or one that is tried again, may come behind it, and what a race explains",
     ),
     needs_end=True,
