@@ -5,8 +5,8 @@
 : "${REBALANCE_CHECK_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/rebalance-check}"
 : "${DEBIAN_MIRROR:=http://deb.debian.org/debian}"
 : "${DEBIAN_SUITE:=bookworm}"
-: "${DEBIAN_CHECKS:=trixie:main}"                 # README commands in a Debian of their own (debian.sh), as SUITE:COMMAND;
-                                                  # all: bookworm:main bookworm:tests trixie:main trixie:tests
+: "${DEBIAN_CHECKS:=trixie:main}"                 # README commands in a Debian of their own (debian.sh) at night, as
+                                                  # SUITE:COMMAND; all: bookworm:main bookworm:tests trixie:main trixie:tests
 
 TOOLCHAINS=$REBALANCE_CHECK_CACHE/toolchains/bin # Go and Node, where the present ones are too old (toolchains.sh)
 CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -86,6 +86,7 @@ def test_the_members_of_an_enum_are_those_that_python_knows(rewriting: Any) -> N
     assert defined == {"Api": frozenset(Api.__members__)}
 
 
+@pytest.mark.nightly
 def test_in_no_module_is_a_member_left_to_read_again(rewriting: Any, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "rebalance_check", tmp_path / "rebalance_check")
     paths, left, made = sorted((tmp_path / "rebalance_check").rglob("*.py")), [], 0

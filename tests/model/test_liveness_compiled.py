@@ -25,7 +25,9 @@ from rebalance_check.model.vocabulary.bounds import Bounds
     "address",
     [
         "cooperative?partitions=2&generations=2&crashes=0&initial_delay=off",
-        "eager?partitions=1&generations=1&leaves=1&initial_delay=off&member_id_required",
+        pytest.param(
+            "eager?partitions=1&generations=1&leaves=1&initial_delay=off&member_id_required", marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_the_compiled_graph_is_the_interpreted_one(address: str) -> None:

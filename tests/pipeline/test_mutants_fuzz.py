@@ -48,13 +48,13 @@ def clean(protocol: SimulatedProtocol, seeds: range) -> dict[int, str]:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_clean_build_holds_every_invariant(protocol: SimulatedProtocol) -> None:
-    assert clean(protocol, range(150)) == {}
+    assert clean(protocol, range(100)) == {}
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_clean_build_holds_every_invariant__in_many_more_runs(protocol: SimulatedProtocol) -> None:
-    assert clean(protocol, range(150, 10_000)) == {}
+    assert clean(protocol, range(100, 10_000)) == {}
 
 
 OF_OTHER_RUNS = frozenset({"observed", "expectations", "wire"})

@@ -19,8 +19,8 @@ TESTED = {
 
 @pytest.mark.parametrize(
     ("library", "more"),
-    [("kafka_python", ()), ("confluent", ()), ("aiokafka", ()),
-     ("kafka_python", ("cooperative",)), ("confluent", ("cooperative",))],
+    [("kafka_python", ()), pytest.param("confluent", (), marks=pytest.mark.nightly), ("aiokafka", ()),
+     pytest.param("kafka_python", ("cooperative",), marks=pytest.mark.nightly), ("confluent", ("cooperative",))],
 )  # fmt: skip
 def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     library: str, more: tuple[str, ...], group: Group
