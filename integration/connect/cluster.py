@@ -44,6 +44,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 
 START_TIMEOUT_S: Final = 90.0
+ROUND_S: Final = 10.0
+"""How long a round takes at most that a worker asks for at once, in seconds."""
 HARNESS: Final = "harness"
 OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
@@ -237,14 +239,25 @@ class ConnectCluster(AwaitedCluster):
             RebalanceCheckError: no worker that runs has an assignment.
         """
         for started in self._current.values():
-            received = [
-                e
-                for _, e in started.events(self.names.group, self._wall_to_monotonic_ns)
-                if isinstance(e, ConnectAssignmentReceived)
-            ]
-            if received and not started.paused:
-                return self.worker_of(received[-1].leader_url)
+            received = self._last_received(started)
+            if received is not None and not started.paused:
+                return self.worker_of(received.leader_url)
         raise RebalanceCheckError("no worker that runs has received an assignment: wait until the group is stable")
+
+    def _last_received(self, started: WorkerStart) -> ConnectAssignmentReceived | None:
+        """The last assignment that a worker logged, if any."""
+        logged = started.events(self.names.group, self._wall_to_monotonic_ns)
+        return next((event for _, event in reversed(logged) if isinstance(event, ConnectAssignmentReceived)), None)
+
+    def _await_further_rounds(self) -> None:
+        """Wait for the rounds that workers ask for from which work was revoked; one that asks for none is judged."""
+
+        def probe() -> bool | NotYet:
+            last = [self._last_received(started) for started in self._current.values() if not started.paused]
+            return NotYet() if any(received is not None and received.revoked for received in last) else True
+
+        with suppress(RebalanceCheckError):
+            await_until(probe, timeout_s=ROUND_S, pause_s=CHECK_S, otherwise="no further round came")
 
     def require_no_crash(self) -> None:
         """See `AwaitedCluster`."""
@@ -274,6 +287,7 @@ class ConnectCluster(AwaitedCluster):
         """
         self.controls.clear()
         if not pending:
+            self._await_further_rounds()
             self.harness.emit(RunSettled())
         for name in [name for name, started in self._current.items() if started.paused]:
             self.resume(name)
