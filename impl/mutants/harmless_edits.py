@@ -197,6 +197,15 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.protocol.java_order:_spread",
+            "return value ^ (value >> 16)",
+            "return value ^ (value >> 15)",
+        ),
+        "equivalent",
+        "members come in another order out of a map whose order Kafka leaves open; only a comparison with Java tells.",
+    ),
 )
 
 
