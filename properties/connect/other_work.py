@@ -9,6 +9,7 @@ from rebalance_check.properties.connect.awaited import OF_STATUSES, OfStatuses
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.contract.pace import NEVER, Paces
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.status.stores import process_of
 
 
 class OtherWorkFold(WorkerFold):
@@ -45,7 +46,7 @@ class OtherWorkFold(WorkerFold):
 
     def on_status(self, event: OfStatuses) -> None:
         """As `on_other`."""
-        self._happens(event.worker.partition("/")[0], event)
+        self._happens(process_of(event.worker), event)
 
     def on_appended(self, event: ConfigAppended) -> None:
         """As `on_other`."""
@@ -58,5 +59,5 @@ class OtherWorkFold(WorkerFold):
     def able_ms(self, member: str, due_ms: int) -> int:
         """From when on its herder could do what was due at ``due_ms``: `NEVER` where its threads are not known."""
         pace = self.paces.of.get(member)
-        runs_ms = NEVER if pace is None else max(pace.runs_since, pace.polls_since)
-        return max(due_ms, self._last_ms.get(member, 0), runs_ms)
+        acts_ms = NEVER if pace is None else pace.acts_since()
+        return max(due_ms, self._last_ms.get(member, 0), acts_ms)

@@ -28,6 +28,7 @@ from rebalance_check.properties.connect.worker import work_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.contract.pace import NEVER, SLACK_MS, Paces
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.status.stores import process_of
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.simulated import RECORDED
 
@@ -114,7 +115,7 @@ class _AtOnce(WorkerFold):
 
     def on_flush(self, event: StatusFlushStarted) -> None:
         """Nothing is waited for but the flush from here on."""
-        revocation = self._open.get(event.worker.partition("/")[0])
+        revocation = self._open.get(process_of(event.worker))
         if revocation is not None:
             if revocation.is_shown:
                 self._judge(revocation, event, "flushes its statuses")
@@ -123,7 +124,7 @@ class _AtOnce(WorkerFold):
 
     def on_flushed(self, event: StatusFlushed) -> None:
         """Nothing is waited for."""
-        revocation = self._open.get(event.worker.partition("/")[0])
+        revocation = self._open.get(process_of(event.worker))
         if revocation is not None:
             revocation.last, revocation.flushed = event, True
 
@@ -143,7 +144,7 @@ class _AtOnce(WorkerFold):
         self.compared = (self.compared or 0) + 1
         member, last = revocation.started.member, revocation.last
         pace = self.paces.of.get(member)
-        able_ms = NEVER if pace is None else max(last.time_ms, pace.runs_since, pace.polls_since)
+        able_ms = NEVER if pace is None else max(last.time_ms, pace.acts_since())
         if event.time_ms > able_ms + SLACK_MS:
             self.contradiction(
                 f"{member} {does} {event.time_ms - able_ms} ms after it could",

@@ -11,7 +11,6 @@ from rebalance_check.model.vocabulary.events import (
     StatusAppended,
     StatusAttempted,
     StatusRead,
-    StatusSent,
     WorkerClaimed,
     WorkerConfigured,
     WorkStateChanged,
@@ -20,8 +19,8 @@ from rebalance_check.properties.connect.statuses import work_named
 from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Worker
 from rebalance_check.properties.connect.worker_fold import CONVERGED, Converged, WorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
-from rebalance_check.properties.status.races import Overwrites, Race
-from rebalance_check.properties.status.stores import Stores, item_of
+from rebalance_check.properties.status.races import Race, Races
+from rebalance_check.properties.status.stores import Stores, Write, item_of
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -33,46 +32,37 @@ class _SaysWhatRuns(WorkerFold):
     """By work: the last record of the topic; by worker and work: the last call."""
 
     needs = ((WorkerConfigured,), (StatusAttempted,), (WorkStateChanged,))
-    bookkeeping = frozenset({StatusAttempted, StatusSent, StatusAppended, StatusAnswered, StatusRead})
+    bookkeeping = frozenset({StatusAttempted, StatusAppended})
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             StatusAttempted: self.on_attempted,
-            StatusSent: self._observe,
-            StatusAnswered: self._observe,
-            StatusRead: self._observe,
             StatusAppended: self.on_appended,
             **dict.fromkeys(CONVERGED, self.on_converged),
         }
         super().__init__(invariant, handlers)
         self.compared = 0
-        self._following = Overwrites()
         self._called: dict[tuple[str, str], StatusAttempted] = {}
         self._last: dict[str, StatusAppended] = {}
         self._raced: dict[str, StatusAppended] = {}
 
     def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same stores, too."""
+        """All folds of a group look at the same stores and overwrites, too."""
         super().share(memories)
-        self.stores = Stores.among(memories)
-        self.memories = (*self.memories, self.stores)
-
-    def _observe(self, event: Event) -> None:
-        """A race is seen by what was checked, sent and read when."""
-        self._following.observe(event)
+        self.stores, self._races = Stores.among(memories), Races.among(memories)
+        self.memories = (*self.memories, self.stores, self._races)
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """The last call is what the worker wants to be known."""
-        self._following.observe(event)
         self._called[event.worker, work_named(item_of(event.key))] = event
 
     def on_appended(self, event: StatusAppended) -> None:
         """The record with the highest offset is the last."""
-        overwrite = self._following.observe(event)
         work = work_named(item_of(event.key))
         last = self._last.get(work)
         if last is None or last.offset < event.offset:
             self._last[work] = event
+        overwrite = self._races.overwrite
         if overwrite is not None and overwrite.race is not Race.NONE:
             self._raced[work] = event
 
@@ -91,29 +81,44 @@ class _SaysWhatRuns(WorkerFold):
             return
         self.compared = (self.compared or 0) + 1
         last = self._last.get(work)
-        if last is None or (self._status_of(last) != state.state and not self._is_excused(worker, work, last)):
-            shown = self._status_of(last)
-            self.contradiction(
-                f"the last status of {work} is {shown or 'unknown'}, and it is {state.state} at {worker.name}",
-                (f"{work} is {state.state} at {worker.name} since {STEP};", state),
-                (f"{worker.name} wrote {called.status} of it last, at {STEP}, which was answered;", called),
-                (f"the last record in the topic was appended at {STEP}, and says {shown}.", last),
-                (f"The group had converged by {STEP}: contradiction.", event),
-            )
+        if last is None or not (self._says(last, state.state) or self._is_excused(worker, work, last)):
+            self._report(worker, state, called, last, event)
+
+    def _report(
+        self,
+        worker: Worker,
+        state: WorkStateChanged,
+        called: StatusAttempted,
+        last: StatusAppended | None,
+        event: Event,
+    ) -> None:
+        written = self._write_of(last)
+        shown = "unknown" if written is None else written.attempted.status
+        record = f"the last record in the topic was appended at {STEP}, and says {shown}."
+        self.contradiction(
+            f"the last status of {state.work} is {shown}, and it is {state.state} at {worker.name}",
+            (f"{state.work} is {state.state} at {worker.name} since {STEP};", state),
+            (f"{worker.name} wrote {called.status} of it last, at {STEP}, which was answered;", called),
+            *([] if last is None else [(record, last)]),
+            (f"The group had converged by {STEP}: contradiction.", event),
+        )
 
     def _is_on_record(self, called: StatusAttempted) -> bool:
         """Whether the write was acknowledged; what became of the others is the matter of other claims."""
         write = self.stores.of(called.worker).writes.get(called.attempt)
         return write is not None and write.is_acknowledged
 
-    def _status_of(self, record: StatusAppended | None) -> str:
-        """The status in a record, "" where the history does not hold its call."""
-        write = self.stores.of(record.worker).writes.get(record.attempt) if record is not None else None
-        return write.attempted.status if write is not None else ""
+    def _write_of(self, record: StatusAppended | None) -> Write | None:
+        """The call that a record comes from; None where the history does not hold it."""
+        return None if record is None else self.stores.of(record.worker).writes.get(record.attempt)
+
+    def _says(self, record: StatusAppended, state: str) -> bool:
+        write = self._write_of(record)
+        return write is not None and write.attempted.status == state
 
     def _is_excused(self, worker: Worker, work: str, last: StatusAppended) -> bool:
         """Whether this record may stand behind that of the worker's last write."""
-        write = self.stores.of(last.worker).writes.get(last.attempt)
+        write = self._write_of(last)
         if write is None or self._raced.get(work) is last:
             return True
         return not write.attempted.safe and (last.worker != worker.store or last.send > 1)

@@ -31,6 +31,7 @@ from rebalance_check.properties.connect.awaited import GOES_ON, OF_STATUSES, OfS
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.contract.pace import SLACK_MS, Paces
 from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.status.stores import process_of
 from rebalance_check.properties.verdict import STEP, Violation
 
 LONGEST_WRITE_MS: Final = 5_000
@@ -106,7 +107,7 @@ class _Wakes(WorkerFold):
 
     def on_status(self, event: OfStatuses) -> None:
         """Its herder may have waited for that."""
-        self._woken.pop(event.worker.partition("/")[0], None)
+        self._woken.pop(process_of(event.worker), None)
 
     def on_process(self, event: MemberEvent) -> None:
         """A new process serves no request."""
@@ -191,7 +192,7 @@ class _Wakes(WorkerFold):
         if pace is None:
             return
         self.compared = (self.compared or 0) + 1
-        since_ms = max(woken.time_ms, pace.runs_since, pace.polls_since)
+        since_ms = max(woken.time_ms, pace.acts_since())
         if event.time_ms > since_ms + allowed_ms:
             what = f"to {woken.operation} {woken.work}" if isinstance(woken, HerderAsked) else f"by {woken.callback}"
             self.contradiction(

@@ -76,9 +76,13 @@ class Pace:
         prepared_ms = self.prepared_at if prepared_at is None else prepared_at
         return max(self.runs_since, self.polls_since, self.knows_since, prepared_ms)
 
+    def acts_since(self) -> int:
+        """Since when its threads and its application all run; `NEVER` while one of them does not."""
+        return max(self.runs_since, self.polls_since)
+
     def retries_since(self) -> int:
         """Since when its application polls, plus a back-off that began when it learned of an attempt that failed."""
-        return NEVER if self.is_closing else max(self.runs_since, self.polls_since) + self.started.retry_backoff_ms
+        return NEVER if self.is_closing else self.acts_since() + self.started.retry_backoff_ms
 
 
 class Paces(Memory):

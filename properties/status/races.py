@@ -24,7 +24,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
     StatusSuppressed,
 )
-from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.kinds import Fold, Invariant, Memories, Memory
 from rebalance_check.properties.status.stores import DESTROYED, Item, described, is_removal, is_stale, item_of
 from rebalance_check.properties.status.violations import OverwriteFitsNoRace
 from rebalance_check.properties.verdict import STEP
@@ -241,28 +241,32 @@ def outdated_suppressions(history: Iterable[Event]) -> Iterator[StatusSuppressed
                     yield event
 
 
-class _FitsARace(Fold):
-    bookkeeping = frozenset({StatusAnswered, StatusAttempted, StatusRead, StatusSent})
-    needs = ((StatusAttempted,), (StatusRead,))
+class Races(Memory):
+    """The overwrites of a history; ``overwrite`` is the one that the event at hand is, None where it is none."""
 
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(
-            invariant,
-            {
-                StatusAttempted: self._observe,
-                StatusSent: self._observe,
-                StatusAnswered: self._observe,
-                StatusRead: self._observe,
-                StatusAppended: self._appended,
-            },
-        )
+    def __init__(self) -> None:
+        followed = (StatusAttempted, StatusSent, StatusAnswered, StatusRead, StatusAppended)
+        super().__init__(dict.fromkeys(followed, self._observe))
+        self.overwrite: Overwrite | None = None
         self._following = Overwrites()
 
     def _observe(self, event: Event) -> None:
-        self._following.observe(event)
+        self.overwrite = self._following.observe(event)
+
+
+class _FitsARace(Fold):
+    needs = ((StatusAttempted,), (StatusRead,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusAppended: self._appended})
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same overwrites."""
+        self._races = Races.among(memories)
+        self.memories = (self._races,)
 
     def _appended(self, event: StatusAppended) -> None:
-        found = self._following.observe(event)
+        found = self._races.overwrite
         if found is None or found.race is not Race.NONE:
             return
         newer, by = found.newer, found.by

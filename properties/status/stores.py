@@ -41,6 +41,11 @@ Stated = Seen | StatusAttempted
 """A status, as it was written or read."""
 
 
+def process_of(store: str) -> str:
+    """The worker that a store belongs to: that of its second process is named ``worker/2``."""
+    return store.partition("/")[0]
+
+
 TOPIC_PREFIX: Final = "status-topic-"
 TOPIC_SEPARATOR: Final = ":connector-"
 

@@ -9,6 +9,9 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.model.vocabulary.events import Event, RunEnded
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
 
 
 @pytest.fixture
@@ -27,3 +30,14 @@ def history() -> Callable[..., list[Event]]:
         return stamped
 
     return stamp
+
+
+@pytest.fixture
+def outcome(history: Callable[..., list[Event]]) -> Callable[[str, tuple[Event, ...]], Outcome]:
+    """What the judge says of one claim, by its name, about bare events; a run that they do not end is ended."""
+
+    def judged(claim: str, events: tuple[Event, ...]) -> Outcome:
+        ended = not isinstance(events[-1], RunEnded)
+        return judge(history(*events, ended=ended), select([claim])).verdict(claim).outcome
+
+    return judged

@@ -32,11 +32,9 @@ from rebalance_check.model.vocabulary.events import (
     TaskStopped,
     WorkerConfigured,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
 CLAIM: Final = "idle_herder_acts_at_once"
 
 
@@ -126,25 +124,21 @@ SILENT: Final[dict[str, tuple[Event, ...]]] = {
 }
 
 
-def outcome(history: History, events: tuple[Event, ...]) -> Outcome:
-    return judge(history(*events), select([CLAIM])).verdict(CLAIM).outcome
-
-
 @pytest.mark.parametrize("events", HELD.values(), ids=HELD)
-def test_what_acts_at_once_is_right(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.HELD
+def test_what_acts_at_once_is_right(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.HELD
 
 
 @pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
-def test_what_acts_late_and_waits_for_nothing_is_not(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.VIOLATED
+def test_what_acts_late_and_waits_for_nothing_is_not(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("events", SILENT.values(), ids=SILENT)
-def test_what_may_wait_is_not_judged(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.UNTESTED
+def test_what_may_wait_is_not_judged(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.UNTESTED
 
 
 @pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
-def test_in_real_time_nothing_is_claimed(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, (RunStarted(subject="live"), *events[1:])) is Outcome.UNTESTED
+def test_in_real_time_nothing_is_claimed(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, (RunStarted(subject="live"), *events[1:])) is Outcome.UNTESTED

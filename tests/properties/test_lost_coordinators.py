@@ -21,11 +21,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
 CLAIM: Final = "work_is_given_up_after_a_wait"
 
 RUN: Final = RunStarted(subject="simulator", punctual=True)
@@ -74,20 +72,16 @@ SILENT: Final[dict[str, tuple[Event, ...]]] = {
 }
 
 
-def outcome(history: History, events: tuple[Event, ...]) -> Outcome:
-    return judge(history(*events), select([CLAIM])).verdict(CLAIM).outcome
-
-
 @pytest.mark.parametrize("events", HELD.values(), ids=HELD)
-def test_waiting_for_a_heartbeat_interval_is_right(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.HELD
+def test_waiting_for_a_heartbeat_interval_is_right(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.HELD
 
 
 @pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
-def test_waiting_for_another_time_is_not(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.VIOLATED
+def test_waiting_for_another_time_is_not(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("events", SILENT.values(), ids=SILENT)
-def test_what_is_not_known_is_not_judged(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.UNTESTED
+def test_what_is_not_known_is_not_judged(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.UNTESTED

@@ -29,11 +29,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationEnded,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
 CLAIM: Final = "revocations_go_on_at_once"
 
 RUN: Final = RunStarted(subject="simulator", punctual=True)
@@ -103,27 +101,22 @@ SILENT: Final[dict[str, tuple[Event, ...]]] = {
 }
 
 
-def outcome(history: History, events: tuple[Event, ...]) -> Outcome:
-    ended = not isinstance(events[-1], RunEnded)
-    return judge(history(*events, ended=ended), select([CLAIM])).verdict(CLAIM).outcome
-
-
 @pytest.mark.parametrize("events", HELD.values(), ids=HELD)
-def test_a_revocation_that_goes_on_is_right(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.HELD
+def test_a_revocation_that_goes_on_is_right(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.HELD
 
 
 @pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
-def test_one_that_waits_for_nothing_is_not(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.VIOLATED
+def test_one_that_waits_for_nothing_is_not(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("events", SILENT.values(), ids=SILENT)
-def test_what_is_not_known_is_not_judged(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.UNTESTED
+def test_what_is_not_known_is_not_judged(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.UNTESTED
 
 
-def test_a_task_that_is_not_fenced_yet_may_end_unrecorded(history: History) -> None:
+def test_a_task_that_is_not_fenced_yet_may_end_unrecorded(outcome: Judged) -> None:
     unfenced = (RUN, STARTED, ONCE, CONNECTOR, BEGIN, stopped()[0])
-    assert outcome(history, (*unfenced, *flush(4_000, 4_500), ends(4_500))) is Outcome.HELD
-    assert outcome(history, (*unfenced, *flush(4_000, 4_500), ends(4_506))) is Outcome.VIOLATED
+    assert outcome(CLAIM, (*unfenced, *flush(4_000, 4_500), ends(4_500))) is Outcome.HELD
+    assert outcome(CLAIM, (*unfenced, *flush(4_000, 4_500), ends(4_506))) is Outcome.VIOLATED

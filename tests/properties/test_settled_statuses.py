@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import pytest
 
@@ -21,11 +22,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
+CLAIM: Final = "last_status_says_what_runs"
 KEY = "status-task-c-0"
 
 
@@ -90,51 +90,46 @@ TAKEN_OVER = (configured("w0"), *runs("w0", 1), *written("w0", 0, "RUNNING", 0))
 AT_W1 = (TaskStopped(member="w0", generation=1, task="c-0"), configured("w1"), assigned("w0", 2), *runs("w1", 2))
 
 
-def outcome(history: History, *events: Event) -> Outcome:
-    [claim] = select(["last_status_says_what_runs"])
-    return judge(history(*events), [claim]).verdict(claim.name).outcome
+def test_the_last_status_is_the_state(outcome: Judged) -> None:
+    assert outcome(CLAIM, (*ALONE, *written("w0", 0, "RUNNING", 0), *END)) is Outcome.HELD
 
 
-def test_the_last_status_is_the_state(history: History) -> None:
-    assert outcome(history, *ALONE, *written("w0", 0, "RUNNING", 0), *END) is Outcome.HELD
-
-
-def test_the_last_status_is_of_a_state_before(history: History) -> None:
+def test_the_last_status_is_of_a_state_before(outcome: Judged) -> None:
     paused = WorkStateChanged(member="w0", generation=1, work="c-0", state="PAUSED")
     events = (*ALONE, paused, *written("w0", 0, "PAUSED", 0), *written("w0", 1, "RUNNING", 1))
-    assert outcome(history, *events, *END) is Outcome.VIOLATED
+    assert outcome(CLAIM, (*events, *END)) is Outcome.VIOLATED
 
 
-def test_the_record_of_an_acknowledged_write_is_missing(history: History) -> None:
-    assert outcome(history, *ALONE, called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0), *END) is (
+def test_the_record_of_an_acknowledged_write_is_missing(outcome: Judged) -> None:
+    assert outcome(CLAIM, (*ALONE, called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0), *END)) is (
         Outcome.VIOLATED
     )
 
 
-def test_nothing_is_said_of_a_write_that_failed(history: History) -> None:
+def test_nothing_is_said_of_a_write_that_failed(outcome: Judged) -> None:
     failed = (called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0, outcome="failed"))
-    assert outcome(history, *ALONE, *failed, *END) is Outcome.UNTESTED
+    assert outcome(CLAIM, (*ALONE, *failed, *END)) is Outcome.UNTESTED
 
 
-def test_an_unsafe_retry_may_come_behind_a_younger_write(history: History) -> None:
+def test_an_unsafe_retry_may_come_behind_a_younger_write(outcome: Judged) -> None:
     """``put`` asks for the generation alone when it is tried again (KafkaStatusBackingStore.send)."""
     paused = WorkStateChanged(member="w0", generation=1, work="c-0", state="PAUSED")
     first = (called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0, outcome="retriable"))
     again = (sent("w0", 0, 2), appended("w0", 0, 1, 2), answered("w0", 0, 2))
-    assert outcome(history, *ALONE, *first, paused, *written("w0", 1, "PAUSED", 0), *again, *END) is Outcome.HELD
+    assert outcome(CLAIM, (*ALONE, *first, paused, *written("w0", 1, "PAUSED", 0), *again, *END)) is Outcome.HELD
 
 
 @pytest.mark.parametrize(("was_read", "expected"), [(False, Outcome.HELD), (True, Outcome.VIOLATED)])
-def test_a_race_explains_the_status_of_another_worker(history: History, was_read: bool, expected: Outcome) -> None:
+def test_a_race_explains_the_status_of_another_worker(outcome: Judged, was_read: bool, expected: Outcome) -> None:
     """The owner before wrote UNASSIGNED safely: it had read the newer status, or it could not know of it."""
     newer = written("w1", 0, "FAILED", 1, 2)
     failed = WorkStateChanged(member="w1", generation=2, work="c-0", state="FAILED")
     known = (read("w0", "FAILED", "w1", 2, 1),) if was_read else ()
     events = (*TAKEN_OVER, *AT_W1, failed, *newer, *known, *written("w0", 1, "UNASSIGNED", 2))
-    assert outcome(history, *events, *END) is expected
+    assert outcome(CLAIM, (*events, *END)) is expected
 
 
-def test_another_worker_wrote_without_care(history: History) -> None:
+def test_another_worker_wrote_without_care(outcome: Judged) -> None:
     """Nothing keeps ``put`` of a worker that does not know of the takeover from being the last."""
     events = (*TAKEN_OVER, *AT_W1, *written("w1", 0, "RUNNING", 1, 2), *written("w0", 1, "PAUSED", 2))
-    assert outcome(history, *events, *END) is Outcome.HELD
+    assert outcome(CLAIM, (*events, *END)) is Outcome.HELD

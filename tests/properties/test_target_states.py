@@ -22,11 +22,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
 CLAIM: Final = "target_states_are_reached"
 
 
@@ -84,22 +82,18 @@ UNTESTED: Final[dict[str, tuple[Event, ...]]] = {
 }
 
 
-def outcome(history: History, events: tuple[Event, ...]) -> Outcome:
-    return judge(history(*events, ended=not isinstance(events[-1], RunEnded)), select([CLAIM])).verdict(CLAIM).outcome
-
-
 @pytest.mark.parametrize("events", HELD.values(), ids=HELD)
-def test_what_has_the_state_that_is_asked_for_is_right(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.HELD
+def test_what_has_the_state_that_is_asked_for_is_right(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.HELD
 
 
 @pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
-def test_what_has_another_is_not(history: History, events: tuple[Event, ...]) -> None:
-    assert outcome(history, events) is Outcome.VIOLATED
+def test_what_has_another_is_not(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("events", UNTESTED.values(), ids=UNTESTED)
 def test_where_nothing_says_that_the_group_is_settled_nothing_is_claimed(
-    history: History, events: tuple[Event, ...]
+    outcome: Judged, events: tuple[Event, ...]
 ) -> None:
-    assert outcome(history, events) is Outcome.UNTESTED
+    assert outcome(CLAIM, events) is Outcome.UNTESTED
