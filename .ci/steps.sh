@@ -1,7 +1,6 @@
 # What run and nightly share; source it after settings.sh. Every step is timed, and the summary is printed at the end,
 # also after a failure or an interrupt, when what was started here is ended.
 
-source "$CI_DIR/readme.sh"
 cd "$ROOT"
 
 work=$(mktemp -d "$REBALANCE_CHECK_CACHE/run.XXXXXX")
@@ -40,23 +39,25 @@ pytest_line() {
   sed 's/\x1b\[[0-9;]*m//g' "$1" | grep -Eo '[0-9]+ (passed|failed|error)[^=]*' | tail -n 1 || true
 }
 
-as_written() {
-  local text
-  text=$(readme_command "$1")
-  printf '$ %s\n' "$text"
-  bash -euo pipefail -c "$text"
+# with_jars FOLDER COMMAND...: runs it with the setting that says where Kafka's jars are.
+with_jars() { REBALANCE_CHECK_KAFKA_JARS=$1 "${@:2}"; }
+
+# on_kafka RELEASE OPTION...: the suites on that release in containers, with options for pytest. Two files of tests at a
+# time, each with a broker of its own: both mostly wait for sessions to end.
+on_kafka() {
+  REBALANCE_CHECK_KAFKA_IMAGE=$KAFKA_IMAGE:$1 with_jars "$REBALANCE_CHECK_CACHE/kafka" \
+    python -m tox -e brokers -- testcontainers --numprocesses 2 --dist loadfile "${@:2}"
 }
 
 # our_containers: the containers of the suites, a line each, running or not.
 our_containers() { docker ps --all --quiet --filter label=io.github.rebalance-check | sort; }
 
-brokers() { python -m tox -e brokers -- "$@"; }
-
-# In containers two files of tests at a time, each with a broker of its own: both mostly wait for sessions to end.
-containers() { brokers testcontainers --numprocesses 2 --dist loadfile "$@"; }
-
-# with_jars FOLDER COMMAND...: runs it with the setting that says where Kafka's jars are.
-with_jars() { REBALANCE_CHECK_KAFKA_JARS=$1 "${@:2}"; }
-
-# with_toolchains COMMAND...: runs it with the Go and the Node that toolchains.sh chose.
-with_toolchains() { PATH="$TOOLCHAINS:$PATH" "$@"; }
+# none_left BEFORE: fails when there are containers of the suites that were not there before.
+none_left() {
+  local left
+  left=$(comm -13 <(printf '%s\n' "$1") <(our_containers))
+  if [[ -n $left ]]; then
+    echo "containers are left behind: $left" >&2
+    return 1
+  fi
+}

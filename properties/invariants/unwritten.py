@@ -1,4 +1,4 @@
-"""An assignment that could not be written is nobody's: the group begins another rebalance."""
+"""After an assignment that could not be written the group begins another rebalance."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ UnwrittenAssignmentBeginsARebalance: Final = Invariant(
     violation=UnwrittenAssignmentBeginsARebalanceViolated,
     fold=_Unwritten,
 )
-"""Nobody has an assignment of that generation, and nothing asks the members that stay to join again.
+"""No member has an assignment of that generation, and nothing asks the members that stay to join again.
 
 The smallest history that breaks it::
 

@@ -34,24 +34,26 @@ def test_every_environment_says_what_it_is_for() -> None:
     assert {name for name in named if not settings()[name].get("description")} == set()
 
 
-COLLECTED = {"brokers": "broker", "virtual": "virtual", "oracle": "oracle", "clients": "clients", "browser": "browser",
-             "spark": "spark", "compiled": "compiled"}  # fmt: skip
-"""Environments that collect some folders alone, and the marker of their tests."""
-
-ELSEWHERE = {"spark": "virtual"}
-"""Files with this marker, too, are left to the environment of that name."""
+MARKED = ("brokers", "virtual", "oracle", "clients", "browser", "spark", "compiled")
+"""Environments that collect the tests with one marker, and only in the folders that have such tests."""
 
 
-@pytest.mark.parametrize(("environment", "marker"), COLLECTED.items())
-def test_an_environment_collects_each_file_that_has_its_marker(environment: str, marker: str) -> None:
-    commands = settings()[f"testenv:{environment}"]["commands"].replace("{tox_root}{/}", "").replace("{/}", "/")
-    folders = re.findall(r"\btests(?:/\w+)*", commands)
+def collected(environment: str) -> tuple[str, set[str], list[str]]:
+    """The marker of an environment's tests, the markers of those that it leaves to others, and its folders."""
+    command = settings()[f"testenv:{environment}"]["commands"].replace("{tox_root}{/}", "").replace("{/}", "/")
+    [wanted] = re.findall(r'-m (\w+|"[^"]*")', command)
+    first, *others = re.sub(r'"', "", wanted).split(" and ")
+    return first, {other.removeprefix("not ") for other in others}, re.findall(r"\btests(?:/\w+)*", command)
+
+
+@pytest.mark.parametrize("environment", MARKED)
+def test_an_environment_collects_each_file_that_has_its_marker(environment: str) -> None:
+    marker, left_out, folders = collected(environment)
     marked = [path for path in (ROOT / "tests").rglob("test_*.py") if has_mark(path, marker)]
-    other = ELSEWHERE.get(marker)
-    missed = [str(path) for path in marked if not any(path.is_relative_to(ROOT / folder) for folder in folders)]
+    missed = [path for path in marked if not any(path.is_relative_to(ROOT / folder) for folder in folders)]
     assert folders
     assert marked
-    assert [path for path in missed if other is None or not has_mark(Path(path), other)] == []
+    assert [str(path) for path in missed if not any(has_mark(path, other) for other in left_out)] == []
 
 
 def has_mark(path: Path, marker: str) -> bool:
