@@ -195,6 +195,11 @@ CLAIM_MUTANTS: Final = [
         "one_member_per_instance",
     ),
     _mutant(
+        "static-return-ends-no-join-phase",
+        "a join phase goes on although the last that it waited for is a static member, which came back",
+        "last_join_ends_the_join_phase",
+    ),
+    _mutant(
         "sync-deadline-runs-twice",
         "who does not sync is removed after twice the rebalance timeout",
         "laggards_are_removed_in_time",

@@ -387,6 +387,7 @@ STEPS: Final[dict[str, int]] = {
     "static-rejoin-new-id-not-persisted": 4,
     "static-restart-keeps-predecessor": 4,
     "static-restart-rebalances": 13,
+    "static-return-ends-no-join-phase": 5,
     "status-deleted-task-lingers": 13,
     "status-of-the-next-generation": 2,
     "status-records-skip-an-offset": 6,

@@ -193,6 +193,9 @@ _STATIC_MEMBERS: Final = {
             "    member_id = old_id\n    predecessor = remember(group, old_id)",
         ),
     ),
+    "static-return-ends-no-join-phase": (
+        Edit(f"{_STATIC}:continue_by_status", "maybe_complete_join(shard, group)", "pass"),
+    ),
     "static-join-in-completing-gets-empty": (
         Edit(
             f"{_STATIC}:continue_by_status",
