@@ -200,6 +200,11 @@ CLAIM_MUTANTS: Final = [
         "last_join_ends_the_join_phase",
     ),
     _mutant(
+        "sync-deadline-is-a-session",
+        "the deadline for SyncGroups is armed as the session of nobody, which ends without effect",
+        "each_member_is_timed",
+    ),
+    _mutant(
         "sync-deadline-runs-twice",
         "who does not sync is removed after twice the rebalance timeout",
         "laggards_are_removed_in_time",

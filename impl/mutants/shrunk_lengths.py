@@ -416,6 +416,7 @@ STEPS: Final[dict[str, int]] = {
     "successive-revocations-wait-for-long": 24,
     "sync-accepts-stale-generation": 6,
     "sync-answered-before-leader": 3,
+    "sync-deadline-is-a-session": 1,
     "sync-deadline-runs-twice": 6,
     "sync-debt-kept": 5,
     "sync-of-unknown-member-unanswered": 3,

@@ -33,6 +33,7 @@ _TIMERS: Final = {
         ),
     ),
     "no-sync-deadline": (Edit(f"{_REBALANCE}:answer_joins", "\n    shard.arm_sync(group)", ""),),
+    "sync-deadline-is-a-session": (Edit(f"{_SHARD}.arm_sync", "TimerKind.SYNC", "TimerKind.SESSION"),),
     "sync-deadline-runs-twice": (
         Edit(f"{_SHARD}.arm_sync", "group.rebalance_timeout_ms()", "2 * group.rebalance_timeout_ms()"),
     ),
