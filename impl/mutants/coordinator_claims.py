@@ -188,6 +188,12 @@ CLAIM_MUTANTS: Final = [
         "unwritten_assignment_begins_a_rebalance",
         find=replace(_EAGER, first=70, last=80),
     ),
+    _mutant(
+        "joins-outlast-failed-writes",
+        "a JoinGroup that comes while a record of its group is being written waits on when that fails",
+        "unwritten_requests_are_refused",
+        _JUDGED,
+    ),
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",

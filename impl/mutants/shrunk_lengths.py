@@ -210,6 +210,7 @@ STEPS: Final[dict[str, int]] = {
     "joined-claims-are-those-of-before": 6,
     "joining-member-revokes-when-it-leaves": 5,
     "joins-before-statuses-are-read": 9,
+    "joins-outlast-failed-writes": 4,
     "known-configs-are-read-again": 23,
     "known-coordinator-is-looked-up": 8,
     "last-commit-is-not-waited-for": 5,

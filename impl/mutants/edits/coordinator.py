@@ -16,6 +16,13 @@ _LEAVE: Final = f"{_COORDINATOR}.leave"
 _NODES: Final = "rebalance_check.impl.simulator.nodes"
 
 _TIMERS: Final = {
+    "joins-outlast-failed-writes": (
+        Edit(
+            f"{_JOIN}:join_group",
+            "    refuse_after_writes(shard, token, lambda error: JoinGroupReply(error=error))",
+            "    pass",
+        ),
+    ),
     "session-cut-short": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + timeout_ms // 2"),),
     "session-runs-twice": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + 2 * timeout_ms"),),
     "join-phase-runs-twice": (
