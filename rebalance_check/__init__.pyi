@@ -167,6 +167,7 @@ from rebalance_check.properties.invariants.agreement import (
 )
 from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
 from rebalance_check.properties.invariants.assigned import AssignmentIsOfItsGeneration
+from rebalance_check.properties.invariants.behind_writes import UnwrittenRequestsAreRefused
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight, RequestEndsOnce
 from rebalance_check.properties.invariants.client_state import (
@@ -571,6 +572,7 @@ __all__ = [
     "UndecidedError",
     "Untested",
     "UnwrittenAssignmentBeginsARebalance",
+    "UnwrittenRequestsAreRefused",
     "Violated",
     "Violation",
     "Vocabulary",

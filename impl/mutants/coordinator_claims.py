@@ -188,11 +188,27 @@ CLAIM_MUTANTS: Final = [
         "unwritten_assignment_begins_a_rebalance",
         find=replace(_EAGER, first=70, last=80),
     ),
+    _mutant(
+        "joins-outlast-failed-writes",
+        "a JoinGroup that comes while a record of its group is being written waits on when that fails",
+        "unwritten_requests_are_refused",
+        _JUDGED,
+    ),
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",
         "a restarted static member is a new member, and its predecessor stays",
         "one_member_per_instance",
+    ),
+    _mutant(
+        "static-return-ends-no-join-phase",
+        "a join phase goes on although the last that it waited for is a static member, which came back",
+        "last_join_ends_the_join_phase",
+    ),
+    _mutant(
+        "sync-deadline-is-a-session",
+        "the deadline for SyncGroups is armed as the session of nobody, which ends without effect",
+        "each_member_is_timed",
     ),
     _mutant(
         "sync-deadline-runs-twice",

@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupStatusChanged,
+    IncarnationEnded,
     JoinGroupReplied,
     LeaveGroupReplied,
     MemberAdded,
@@ -22,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     RunStarted,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import LEFT, SESSION_EXPIRED, Incarnation
@@ -29,7 +31,7 @@ from rebalance_check.properties.views.join_phase import JoinPhase, JoinPhaseFold
 
 
 class LastJoinEndsTheJoinPhaseViolated(Violation):
-    """A generation began long after the last of its members had joined."""
+    """A join phase went on after the last of its members had joined."""
 
 
 class NewMembersProlongTheInitialDelayViolated(Violation):
@@ -62,12 +64,40 @@ class _LastJoin(_Phases):
     bookkeeping = frozenset({MemberStarted})
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {MemberStarted: self.on_started})
+        handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_started,
+            GroupStatusChanged: self.on_status,
+            IncarnationEnded: self.on_lost,
+        }
+        super().__init__(invariant, handlers)
         self._session_ms = 0
 
     def on_started(self, event: MemberStarted) -> None:
         """It has this session."""
         self._session_ms = max(self._session_ms, event.session_timeout_ms)
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """A coordinator that resigns ends the join phase, too."""
+        if event.to_status == GroupStatus.DEAD:
+            self.on_lost(event)
+
+    def on_lost(self, event: GroupStatusChanged | IncarnationEnded) -> None:
+        """The coordinator is gone, and began no generation: it waited for somebody until here."""
+        phase, group = self.phases.ended, self.incarnations.known.get(event.incarnation)
+        if phase is None or group is None or not (self.run.is_simulated and group.is_known):
+            return
+        if phase.is_initial or group.pending or not _ends(phase.last):
+            return
+        self.compared = (self.compared or 0) + 1
+        late_ms = event.time_ms - phase.last.time_ms
+        if late_ms > 0 and group.members and group.members.keys() <= group.joined:
+            self.contradiction(
+                f"no generation begins, {late_ms} ms after all had joined",
+                (f"the join phase began at {STEP};", phase.begun),
+                (f"at {STEP} the coordinator waited for no further member;", phase.last),
+                (f"yet it had begun no generation {late_ms} ms later, when its group ended at {STEP}: contradiction.",
+                 event),
+            )  # fmt: skip
 
     def look(self, event: GenerationStarted, phase: JoinPhase) -> None:
         """Where nothing happened since the last member joined, or one that was waited for was gone, it ended then."""
@@ -143,11 +173,13 @@ LastJoinEndsTheJoinPhase: Final = Invariant(
     name="last_join_ends_the_join_phase",
     family="joining",
     claim="a group that had members begins its next generation at once when the last of them has joined, and when the "
-    "last that had not is gone, or the last member id that was handed out and not used",
+    "last that had not is gone, or the last member id that was handed out and not used, also where its coordinator is "
+    "gone soon after",
     source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase, prepareRebalance",
     premises=(
         *_PREMISES,
-        "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed",
+        "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed; "
+        "where the coordinator is gone first, nothing is said of a group with such an id",
     ),
     exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved),
     violation=LastJoinEndsTheJoinPhaseViolated,

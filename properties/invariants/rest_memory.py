@@ -80,7 +80,7 @@ class _Timed(RestFold):
         super().__init__(invariant, {CoordinatorRested: self.on_coordinator})
 
     def on_coordinator(self, event: CoordinatorRested) -> None:
-        """Each member and each pending id has a session timer, and a Stable group no timer of a phase."""
+        """Each member, each pending id and each SyncGroup that is owed has a timer, and a Stable group no other."""
         for what in self._badly_timed(event):
             self.contradiction(
                 f"the group is settled, and {what}",
@@ -97,6 +97,11 @@ class _Timed(RestFold):
         for member_id in event.pending_joins:
             if member_id not in due:
                 yield f"no session timer is armed for {member_id}, an id that was handed out and not used"
+        kinds = {kind for kind, _, _ in event.timers}
+        if event.pending_syncs and SYNC not in kinds:
+            yield f"no sync timer is armed, and a SyncGroup of {listed(event.pending_syncs)} is awaited"
+        if "" in due:
+            yield "a session timer is armed that is of no member"
         group = self.looks.now.group
         if group is not None and group.status == GroupStatus.STABLE:
             awaited = {SESSION, SYNC} if event.pending_syncs else {SESSION}
@@ -133,9 +138,10 @@ EachMemberIsTimed: Final = Invariant(
     name="each_member_is_timed",
     family=FAMILY,
     claim="in a settled group a session timer runs for each member and for each id that was handed out, no longer than "
-    "the session, and a Stable group that awaits no SyncGroup times nothing else and has no request parked",
+    "the session, and no session timer without a member; a sync timer runs where a SyncGroup is awaited, and a Stable "
+    "group that awaits none times nothing else and has no request parked",
     source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, maybePrepareRebalanceOrCompleteJoin, "
-    "cancelClassicGroupSyncTimeout",
+    "schedulePendingSync, cancelClassicGroupSyncTimeout; KAFKA-12890",
     premises=(SETTLED, "the run looks into the coordinator (CoordinatorRested)"),
     violation=EachMemberIsTimedViolated,
     fold=_Timed,

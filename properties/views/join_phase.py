@@ -8,6 +8,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupStatusChanged,
+    IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
     LeaveGroupReplied,
@@ -47,7 +48,10 @@ class JoinPhase:
 
 
 class JoinPhases(Memory):
-    """The join phase of each incarnation; ``ended`` is the one that the generation at hand ended, None for none."""
+    """The join phase of each incarnation.
+
+    ``ended`` is the one that the generation at hand ended, or the end of its coordinator; None for none.
+    """
 
     def __init__(self, incarnations: Incarnations) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -58,7 +62,8 @@ class JoinPhases(Memory):
             RequestParked: self._on_parked,
             JoinGroupReplied: self._on_answered,
             LeaveGroupReplied: self._on_left,
-            GenerationStarted: self._on_generation,
+            GenerationStarted: self._on_end,
+            IncarnationEnded: self._on_incarnation_ended,
         }
         super().__init__(handlers)
         self._incarnations = incarnations
@@ -84,7 +89,7 @@ class JoinPhases(Memory):
             timeouts_ms = tuple(self._timeouts.get((incarnation, one), 0) for one in members)
             self._phases[incarnation] = JoinPhase(event, timeouts_ms, self._delays.get(incarnation, 0))
         elif event.to_status == GroupStatus.DEAD:
-            self._phases.pop(incarnation, None)
+            self._on_end(event)
 
     def _on_added(self, event: MemberAdded) -> None:
         """Another one whose JoinGroup is waited for; one that takes the place of a static member is not new."""
@@ -119,8 +124,14 @@ class JoinPhases(Memory):
             phase.last = event
         return phase
 
-    def _on_generation(self, event: GenerationStarted) -> None:
+    def _on_end(self, event: CoordinatorEvent) -> None:
         self.ended = self._phases.pop(event.incarnation, None)
+
+    def _on_incarnation_ended(self, event: IncarnationEnded) -> None:
+        """A coordinator that is deposed and does not know it goes on with its phase."""
+        self.ended = self._phases.get(event.incarnation)
+        if not event.deposed:
+            self._on_end(event)
 
 
 class JoinPhaseFold(IncarnationFold):

@@ -297,6 +297,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [*ASSIGNING, synced("a", 2, error="NOT_COORDINATOR"),
          moved("PreparingRebalance", "CompletingRebalance"), moved("Dead")],
     ],
+    "unwritten_requests_are_refused": [
+        [PUNCTUAL, GroupMetadataWritten(incarnation=0, generation=1, members=()), parked("a", 1),
+         JoinGroupReplied(incarnation=0, generation=1, request=1, error="NOT_COORDINATOR"), moved("Dead")],
+    ],
     "one_assignment_per_generation": [[synced("a", 1, "x"), synced("a", 2, "x"), synced("b", 3, "y")]],
     "stable_is_persisted": [[began(), *IN_ONE, on_record(1, "a"), moved("Stable", "CompletingRebalance")]],
     "load_restores_the_log": [

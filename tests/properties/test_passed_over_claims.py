@@ -263,6 +263,17 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the coordinator waits for a member that left": (
         "last_join_ends_the_join_phase", (*NEXT_PHASE, removed("b", 5), left(member="b", at=5), began(2, "a", at=9))
     ),
+    "the coordinator ends before the join phase": (
+        "last_join_ends_the_join_phase", (*NEXT_PHASE, parked("b", at=5, request=2), replace(ENDED, time_ms=9))
+    ),
+    "the coordinator is deposed": (
+        "last_join_ends_the_join_phase",
+        (*NEXT_PHASE, parked("b", at=5, request=2), replace(ENDED, time_ms=9, deposed=True)),
+    ),
+    "the coordinator resigns": (
+        "last_join_ends_the_join_phase",
+        (*NEXT_PHASE, parked("b", at=5, request=2), replace(moved("Dead", "PreparingRebalance"), time_ms=9)),
+    ),
     "an eager member": (
         "sticky_members_keep_their_share",
         (PUNCTUAL, STARTED, DEALT, completed("a", "t-0", "t-1"), dealt("sticky", ("t-2",), ("t-1", "t-0"))),
@@ -320,6 +331,18 @@ SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "a member that left ends the phase": (
         "last_join_ends_the_join_phase", (*NEXT_PHASE, parked("b", at=5, request=2), left(), began(2, "a", at=9))
+    ),
+    "the coordinator ends with the last join": (
+        "last_join_ends_the_join_phase", (*NEXT_PHASE, parked("b", at=9, request=2), replace(ENDED, time_ms=9))
+    ),
+    "a member is waited for when the coordinator ends": (
+        "last_join_ends_the_join_phase", (*NEXT_PHASE, replace(ENDED, time_ms=9))
+    ),
+    "an id is waited for when the coordinator ends": (
+        "last_join_ends_the_join_phase",
+        (*NEXT_PHASE, JoinGroupReplied(incarnation=0, generation=1, request=3, error="MEMBER_ID_REQUIRED",
+                                       assigned_member_id="c"),
+         parked("b", at=5, request=2), replace(ENDED, time_ms=9)),
     ),
     "the phase ends with a member that was waited for": (
         "last_join_ends_the_join_phase", (*NEXT_PHASE, removed("b", 9), left(member="b", at=9), began(2, "a", at=9))

@@ -165,6 +165,8 @@ BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
         ([replace(COORDINATOR, pending_joins=("m1-2",))], "no session timer is armed for m1-2, an id that was handed"),
         ([GROUP, replace(COORDINATOR, timers=(("session", "m0-1", 9), ("sync", "", 9)))], "a sync timer is armed"),
         ([GROUP, replace(COORDINATOR, parked=(("m0-1", "SyncGroup"),))], "SyncGroup of m0-1 is parked"),
+        ([replace(COORDINATOR, timers=(("session", "m0-1", 9), ("session", "", 9)))], "a session timer is armed that"),
+        ([GROUP, replace(COORDINATOR, pending_syncs=("m0-0",))], "no sync timer is armed, and a SyncGroup of m0-0"),
     ],
     "owned_partitions_are_read": [
         ([replace(READING, positions=()), later(READING, positions=())], "m0 owns t-0 and does not read it"),

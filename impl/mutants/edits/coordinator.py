@@ -16,6 +16,13 @@ _LEAVE: Final = f"{_COORDINATOR}.leave"
 _NODES: Final = "rebalance_check.impl.simulator.nodes"
 
 _TIMERS: Final = {
+    "joins-outlast-failed-writes": (
+        Edit(
+            f"{_JOIN}:join_group",
+            "    refuse_after_writes(shard, token, lambda error: JoinGroupReply(error=error))",
+            "    pass",
+        ),
+    ),
     "session-cut-short": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + timeout_ms // 2"),),
     "session-runs-twice": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + 2 * timeout_ms"),),
     "join-phase-runs-twice": (
@@ -33,6 +40,7 @@ _TIMERS: Final = {
         ),
     ),
     "no-sync-deadline": (Edit(f"{_REBALANCE}:answer_joins", "\n    shard.arm_sync(group)", ""),),
+    "sync-deadline-is-a-session": (Edit(f"{_SHARD}.arm_sync", "TimerKind.SYNC", "TimerKind.SESSION"),),
     "sync-deadline-runs-twice": (
         Edit(f"{_SHARD}.arm_sync", "group.rebalance_timeout_ms()", "2 * group.rebalance_timeout_ms()"),
     ),
@@ -192,6 +200,9 @@ _STATIC_MEMBERS: Final = {
             "    predecessor = remember(group, old_id)",
             "    member_id = old_id\n    predecessor = remember(group, old_id)",
         ),
+    ),
+    "static-return-ends-no-join-phase": (
+        Edit(f"{_STATIC}:continue_by_status", "maybe_complete_join(shard, group)", "pass"),
     ),
     "static-join-in-completing-gets-empty": (
         Edit(

@@ -20,7 +20,10 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome, Untested
 
 PERSISTENCE = select(["persistence"])
-UNSEEN = {"committed_offsets_survive", "recorded_group_is_not_denied", "unwritten_assignment_begins_a_rebalance"}
+UNSEEN = {
+    "committed_offsets_survive", "recorded_group_is_not_denied", "unwritten_assignment_begins_a_rebalance",
+    "unwritten_requests_are_refused",
+}  # fmt: skip
 """An observer of a scenario sees no offsets, and its run is not simulated."""
 
 TRUE_OF_OBSERVERS = {"only_written_records_are_appended"}
