@@ -46,6 +46,7 @@ from rebalance_check.properties.invariants import (
     rest_like_new,
     rest_members,
     rest_memory,
+    rest_primary,
     rest_progress,
     rest_topics,
     session_timers,
@@ -54,6 +55,7 @@ from rebalance_check.properties.invariants import (
     timing,
     unwritten,
     waiting_writes,
+    wanted,
     written,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -71,6 +73,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *identity.CLAIMS,
     *agreement.CLAIMS,
     *shares.CLAIMS,
+    *wanted.CLAIMS,
     *membership.CLAIMS,
     *removed_once.CLAIMS,
     *replacing.CLAIMS,
@@ -110,6 +113,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *rest_memory.CLAIMS,
     *rest_topics.CLAIMS,
     *rest_progress.CLAIMS,
+    *rest_primary.CLAIMS,
     *rest_like_new.CLAIMS,
     *RecordClaims,
     *WireClaims,
