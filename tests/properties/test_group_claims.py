@@ -233,6 +233,10 @@ UNTESTED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a paused node": (
         DELAY, (*FIRST, NodeChanged(node=0, change="paused"), generation(1, "a", at=2 * DELAY_MS))
     ),
+    "an id that was not used when a node was paused": (
+        LAST_JOIN, (*SECOND, UNUSED, prepares("Stable", 2_000), joins("a", 2_000),
+                    NodeChanged(node=0, change="paused", time_ms=3_000), generation(2, "a", at=50_000))
+    ),
     "a session that is not known": (
         LAST_JOIN, (RUN, generation(1, "a"), UNUSED, prepares("Stable"), joins("a"), generation(2, "a", at=50_000))
     ),
