@@ -47,6 +47,7 @@ from rebalance_check.properties.invariants import (
     rest_like_new,
     rest_members,
     rest_memory,
+    rest_primary,
     rest_progress,
     rest_topics,
     session_timers,
@@ -55,6 +56,7 @@ from rebalance_check.properties.invariants import (
     timing,
     unwritten,
     waiting_writes,
+    wanted,
     written,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -72,6 +74,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *identity.CLAIMS,
     *agreement.CLAIMS,
     *shares.CLAIMS,
+    *wanted.CLAIMS,
     *membership.CLAIMS,
     *removed_once.CLAIMS,
     *replacing.CLAIMS,
@@ -112,6 +115,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *rest_memory.CLAIMS,
     *rest_topics.CLAIMS,
     *rest_progress.CLAIMS,
+    *rest_primary.CLAIMS,
     *rest_like_new.CLAIMS,
     *RecordClaims,
     *WireClaims,

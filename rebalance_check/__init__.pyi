@@ -263,6 +263,7 @@ from rebalance_check.properties.invariants.rest_members import (
     NothingStaysMarked,
 )
 from rebalance_check.properties.invariants.rest_memory import EachMemberIsTimed, FormerMembersAreForgotten
+from rebalance_check.properties.invariants.rest_primary import PrimaryIsKnownToAll
 from rebalance_check.properties.invariants.rest_progress import OwnedPartitionsAreRead, WhatIsReadIsCommitted
 from rebalance_check.properties.invariants.rest_topics import OffsetsOfItsTopicsAreHeld
 from rebalance_check.properties.invariants.session_timers import SessionsRunFromTheLastSign
@@ -277,6 +278,7 @@ from rebalance_check.properties.invariants.timing import (
 )
 from rebalance_check.properties.invariants.unwritten import UnwrittenAssignmentBeginsARebalance
 from rebalance_check.properties.invariants.waiting_writes import OnlyOpenRequestsWait, WritesAreAnswered
+from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.invariants.written import OnlyWrittenRecordsAreAppended
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
@@ -310,6 +312,7 @@ __all__ = [
     "ApplicationBusy",
     "AssignedMemberIdsAreNew",
     "AssignedOncePerGeneration",
+    "AssignedTopicsAreWanted",
     "AssignmentAccepted",
     "AssignmentClaimBrokenError",
     "AssignmentCompleted",
@@ -494,6 +497,7 @@ __all__ = [
     "PersistedBeforeTheyArePropagated",
     "PluginDrawn",
     "PluginFailed",
+    "PrimaryIsKnownToAll",
     "ProcessEnded",
     "ProcessSignalled",
     "ProcessStarted",

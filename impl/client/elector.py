@@ -32,7 +32,13 @@ from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import AssignmentCompleted, AssignmentComputed, TaskStarted, TaskStopped
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    MemberRested,
+    TaskStarted,
+    TaskStopped,
+)
 
 PRIMARY: Final = "primary"
 """The task that the primary runs: events name it, and invariants judge it, as any other task."""
@@ -164,6 +170,16 @@ class LeaderElector(Coordinator):
         except MalformedBytes:
             return ()
         return (PRIMARY,) if elected == self.member_id() else ()
+
+    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
+        """As the base class, and where this member and the primary are reached."""
+        known = self.primary
+        return MemberRested(
+            **self.membership_at_rest(now_ms),
+            is_busy=is_busy,
+            url=self.identity.url,
+            primary="" if known is None else known.url,
+        )
 
     # ------------------------------------------------------------------------------------------------ the role
 

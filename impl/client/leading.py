@@ -126,6 +126,7 @@ class Leading(Committing):
                     (member, NO_GENERATION if one.generation is None else one.generation)
                     for member, one in said.items()
                 ),
+                wanted_topics=tuple((member, tuple(sorted(one.topics))) for member, one in subscriptions.items()),
             )
         )
 

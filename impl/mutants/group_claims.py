@@ -87,4 +87,19 @@ GROUP_CLAIM_MUTANTS: Final = [
         "the sessions of members that a coordinator read from the log do not run",
         "silent_members_are_removed_in_time",
     ),
+    _mutant(
+        "failed-commit-is-repeated-at-once",
+        "a consumer repeats the commit that precedes a join, and that failed, without a pause",
+        "commits_before_a_join_pause",
+    ),
+    _mutant(
+        "leaving-member-revokes-nothing",
+        "a consumer that leaves and owns nothing calls its listener about no partitions",
+        "leaving_members_revoke_what_is_theirs",
+    ),
+    _mutant(
+        "sticky-looks-at-no-subscriptions",
+        "the sticky assignors deal as if all members wanted the same topics",
+        "assigned_topics_are_wanted",
+    ),
 ]

@@ -79,4 +79,10 @@ REST_MUTANTS: Final = [
         "rest_is_like_new",
         _CONNECT,
     ),
+    _mutant(
+        "election-names-no-address",
+        "an election names the member that is the primary, and not where that is reached",
+        "primary_is_known_to_all",
+        FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION)),
+    ),
 ]

@@ -12,8 +12,9 @@ class AssignmentComputed(GenerationEvent):
     """The leader computed the assignment.
 
     For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation
-    of that list (KIP-792), ``assignments`` the partitions that it gets, and, under the assignor ``sticky``,
-    ``remembered_partitions`` and ``remembered_generations`` what its user data says of its last assignment (KIP-54).
+    of that list (KIP-792), ``wanted_topics`` the topics that it asked for (absent where the subject cannot see them),
+    ``assignments`` the partitions that it gets, and, under the assignor ``sticky``, ``remembered_partitions`` and
+    ``remembered_generations`` what its user data says of its last assignment (KIP-54).
     """
 
     protocol: str = ""
@@ -22,6 +23,7 @@ class AssignmentComputed(GenerationEvent):
     assignments: tuple[tuple[str, tuple[str, ...]], ...] = ()
     remembered_partitions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     remembered_generations: tuple[tuple[str, int], ...] = ()
+    wanted_topics: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,8 @@ class MemberRested(GenerationEvent):
     each partition, ``reads`` says that its application reads on and on, and ``commit_interval_ms`` how often it commits
     (0: unknown). ``marks`` names what is still under way
     or waited for, ``in_flight`` the requests without a reply, each with the ms since it was sent. ``is_busy``: the
-    application is still busy with what an earlier poll gave it.
+    application is still busy with what an earlier poll gave it. ``url`` is where a candidate of an election is reached,
+    and ``primary`` where it takes the primary to be ("": nowhere); both are empty for others.
     """
 
     state: str = ""
@@ -43,6 +44,8 @@ class MemberRested(GenerationEvent):
     marks: tuple[str, ...] = ()
     in_flight: tuple[tuple[str, int], ...] = ()
     is_busy: bool = False
+    url: str = ""
+    primary: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

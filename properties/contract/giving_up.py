@@ -1,4 +1,6 @@
-"""What a member that leaves by itself does with its partitions: it revokes what is its own, and loses other ones."""
+"""What a member that leaves by itself does with its partitions: it revokes what is its own, and loses other ones.
+
+A member that owns none gives up none."""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
 
 class LeavingMembersRevokeWhatIsTheirsViolated(Violation):
-    """A member that left while it joined revoked partitions, or lost them though it was settled."""
+    """A member that left while it joined revoked partitions, or lost them though it was settled, or gave up none."""
 
 
 class _GivesUp(SimulatedFold):
@@ -85,8 +87,11 @@ class _GivesUp(SimulatedFold):
     def on_given_up(self, event: PartitionsRevoked | PartitionsLost) -> None:
         """What is given up in an onLeavePrepare fits what the member is."""
         leaves = self._leaves.get(event.member)
-        is_settled = None if leaves is None else self._is_settled(leaves)
-        if leaves is None or is_settled is None:
+        if leaves is None:
+            return
+        self._look_at_what(leaves, event)
+        is_settled = self._is_settled(leaves)
+        if is_settled is None:
             return
         self.compared = (self.compared or 0) + 1
         if is_settled is isinstance(event, PartitionsRevoked):
@@ -98,6 +103,14 @@ class _GivesUp(SimulatedFold):
             (f"{event.member} {what}, and prepares to leave at {STEP};", leaves),
             (f"it {how} {', '.join(event.partitions)} at {STEP}: contradiction.", event),
         )
+
+    def _look_at_what(self, leaves: CallbackStarted, event: PartitionsRevoked | PartitionsLost) -> None:
+        if not event.partitions:
+            self.contradiction(
+                f"{event.member} gives up nothing when it leaves, and calls that a change",
+                (f"{event.member} prepares to leave at {STEP};", leaves),
+                (f"it records that it gives up no partition at {STEP}, as if it owned any: contradiction.", event),
+            )
 
     def _is_settled(self, leaves: CallbackStarted) -> bool | None:
         """Whether it is a settled member of its generation; None after an attempt to join that failed."""
@@ -113,8 +126,8 @@ LeavingMembersRevokeWhatIsTheirs: Final = Invariant(
     name="leaving_members_revoke_what_is_theirs",
     family=FAMILY,
     claim="a consumer that leaves by itself revokes its partitions where it is settled in its generation, and loses "
-    "them where it belongs to none or is joining another one",
-    source="ConsumerCoordinator.onLeavePrepare (hasGenerationReset, rebalanceInProgress)",
+    "them where it belongs to none or is joining another one; where it owns none, it does neither",
+    source="ConsumerCoordinator.onLeavePrepare (droppedPartitions.isEmpty, hasGenerationReset, rebalanceInProgress)",
     premises=(RECORDED, "after an attempt to join that failed either is right"),
     exempted_by=(CallbackEnded, CallbackStarted, MembershipLost, MemberStarted, RequestAnswered, RequestSent),
     violation=LeavingMembersRevokeWhatIsTheirsViolated,

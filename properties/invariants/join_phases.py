@@ -20,10 +20,12 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
     MemberStarted,
+    NodeChanged,
     RequestParked,
     RunStarted,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.invariants.denied import PAUSED
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import LEFT, SESSION_EXPIRED, Incarnation
@@ -59,22 +61,30 @@ class _Phases(JoinPhaseFold):
 
 
 class _LastJoin(_Phases):
-    """Keeps the longest session timeout of all members, too: an id that is not used is forgotten after its own."""
+    """Keeps the longest session timeout of all members, too: an id that is not used is forgotten after its own, or
+    when a node that was paused meanwhile goes on."""
 
-    bookkeeping = frozenset({MemberStarted})
+    bookkeeping = frozenset({MemberStarted, NodeChanged})
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_started,
             GroupStatusChanged: self.on_status,
             IncarnationEnded: self.on_lost,
+            NodeChanged: self.on_node,
         }
         super().__init__(invariant, handlers)
         self._session_ms = 0
+        self._paused_ms = -1
 
     def on_started(self, event: MemberStarted) -> None:
         """It has this session."""
         self._session_ms = max(self._session_ms, event.session_timeout_ms)
+
+    def on_node(self, event: NodeChanged) -> None:
+        """Its timers stand still."""
+        if event.change == PAUSED:
+            self._paused_ms = event.time_ms
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """A coordinator that resigns ends the join phase, too."""
@@ -104,6 +114,8 @@ class _LastJoin(_Phases):
         group, last = self.incarnations.current, phase.last
         given = None if group is None else self._given_last(group)
         if phase.is_initial or group is None or not (_ends(last) if given is None else self._session_ms):
+            return
+        if given is not None and self._paused_ms >= given.time_ms:
             return
         self.compared = (self.compared or 0) + 1
         over_ms = last.time_ms if given is None else max(last.time_ms, given.time_ms + self._session_ms)
@@ -178,10 +190,10 @@ LastJoinEndsTheJoinPhase: Final = Invariant(
     source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase, prepareRebalance",
     premises=(
         *_PREMISES,
-        "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed; "
-        "where the coordinator is gone first, nothing is said of a group with such an id",
+        "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed, "
+        "and no node was paused meanwhile; where the coordinator is gone first, nothing is said of a group with such an id",
     ),
-    exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved),
+    exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved, NodeChanged),
     violation=LastJoinEndsTheJoinPhaseViolated,
     fold=_LastJoin,
 )

@@ -48,6 +48,7 @@ History = Callable[..., list[Event]]
 LISTENER, WRITTEN = "listener_is_called_for_each_change", "emptied_groups_are_written"
 ANSWERS, PATTERNS = "commit_answers_name_each_partition", "patterns_are_matched_before_joining"
 COMMIT, LEAVING = "joins_wait_for_the_commit", "leaving_members_revoke_what_is_theirs"
+PAUSE: Final = "commits_before_a_join_pause"
 DELAY, LAST_JOIN = "initial_delay_ends_in_time", "last_join_ends_the_join_phase"
 DELAY_MS: Final = 3_000
 
@@ -76,8 +77,8 @@ def back(callback: str, outcome: str = "finished", at: int = 0) -> CallbackEnded
     return CallbackEnded(member="m0", callback=callback, outcome=outcome, time_ms=at)
 
 
-def sent(api: str, request: int) -> RequestSent:
-    return RequestSent(member="m0", api=api, request=request, generation=1)
+def sent(api: str, request: int, at: int = 0) -> RequestSent:
+    return RequestSent(member="m0", api=api, request=request, generation=1, time_ms=at)
 
 
 def answered(api: str, request: int, error: str | None = "NONE") -> RequestAnswered:
@@ -111,9 +112,15 @@ def prepares(of: str, at: int = 0) -> GroupStatusChanged:
 
 
 RUN: Final = RunStarted(subject="simulator", punctual=True)
-STARTED: Final = MemberStarted(member="m0", auto_commit_interval_ms=5_000, rebalance_timeout_ms=15_000)
+STARTED: Final = MemberStarted(
+    member="m0", auto_commit_interval_ms=5_000, rebalance_timeout_ms=15_000, retry_backoff_ms=100
+)
 RUNS: Final = (RUN, STARTED)
 BY_PATTERN: Final = (RUN, replace(STARTED, by_pattern=True))
+FAILED: Final = (
+    *RUNS, call(ON_JOIN_PREPARE), sent("OffsetCommit", 1), back(ON_JOIN_PREPARE, UNFINISHED),
+    answered("OffsetCommit", 1, "COORDINATOR_LOAD_IN_PROGRESS"),
+)  # fmt: skip
 CRASHED, METADATA = MemberCrashed(member="m0"), MetadataReceived(member="m0", partitions=("t-0",))
 EMPTY: Final = IncarnationStarted(incarnation=0, generation=0, status="Empty", initial_rebalance_delay_ms=DELAY_MS)
 FIRST: Final = (RUN, EMPTY, added("a"), joins("a"), prepares("Empty"))
@@ -153,6 +160,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         COMMIT, (*RUNS, call(ON_JOIN_PREPARE), called(ON_PARTITIONS_REVOKED), sent("OffsetCommit", 1),
                  back(ON_JOIN_PREPARE))
     ),
+    "it pauses": (PAUSE, (*FAILED, call(ON_JOIN_PREPARE, at=100), sent("OffsetCommit", 2, at=100))),
     "settled, it revokes": (
         LEAVING, (*RUNS, sent("JoinGroup", 1), answered("JoinGroup", 1), sent("SyncGroup", 2),
                   answered("SyncGroup", 2), call(ON_LEAVE_PREPARE), revokes("t-0"))
@@ -193,11 +201,16 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         COMMIT, (*RUNS, call(ON_JOIN_PREPARE), sent("OffsetCommit", 1), back(ON_JOIN_PREPARE, UNFINISHED),
                  call(ON_JOIN_PREPARE, at=14_999), back(ON_JOIN_PREPARE, at=14_999))
     ),
+    "it does not pause": (PAUSE, (*FAILED, call(ON_JOIN_PREPARE, at=99), sent("OffsetCommit", 2, at=99))),
+    "it does not pause after no answer": (
+        PAUSE, (*FAILED[:-1], answered("OffsetCommit", 1, None), call(ON_JOIN_PREPARE), sent("OffsetCommit", 2))
+    ),
     "settled, it loses": (
         LEAVING, (*RUNS, sent("JoinGroup", 1), answered("JoinGroup", 1), sent("SyncGroup", 2),
                   answered("SyncGroup", 2), call(ON_LEAVE_PREPARE), loses("t-0"))
     ),
     "while it joins, it revokes": (LEAVING, (*RUNS, sent("JoinGroup", 1), call(ON_LEAVE_PREPARE), revokes("t-0"))),
+    "it owns nothing": (LEAVING, (*RUNS, call(ON_LEAVE_PREPARE), revokes())),
     "a delay too many": (DELAY, (*FIRST, generation(1, "a", at=DELAY_MS + 1))),
     "two delays too many": (DELAY, (*FIRST, added("b", 1), joins("b", 1), generation(1, "a", at=3 * DELAY_MS))),
     "an id is waited for that is gone": (
@@ -207,11 +220,22 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 
 UNTESTED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "who subscribes by name": (PATTERNS, (*RUNS, call(ON_JOIN_PREPARE), back(ON_JOIN_PREPARE))),
+    "the application commits when its consumer has committed": (
+        PAUSE, (*FAILED[:-1], answered("OffsetCommit", 1), call(ON_JOIN_PREPARE), called(ON_PARTITIONS_REVOKED, "t-0"),
+                sent("OffsetCommit", 2))
+    ),
+    "it commits for the next join": (
+        PAUSE, (*FAILED, call(ON_JOIN_PREPARE), back(ON_JOIN_PREPARE), call(ON_JOIN_PREPARE), sent("OffsetCommit", 2))
+    ),
     "an attempt that failed": (
         LEAVING, (*RUNS, sent("JoinGroup", 1), answered("JoinGroup", 1, None), call(ON_LEAVE_PREPARE), revokes("t-0"))
     ),
     "a paused node": (
         DELAY, (*FIRST, NodeChanged(node=0, change="paused"), generation(1, "a", at=2 * DELAY_MS))
+    ),
+    "an id that was not used when a node was paused": (
+        LAST_JOIN, (*SECOND, UNUSED, prepares("Stable", 2_000), joins("a", 2_000),
+                    NodeChanged(node=0, change="paused", time_ms=3_000), generation(2, "a", at=50_000))
     ),
     "a session that is not known": (
         LAST_JOIN, (RUN, generation(1, "a"), UNUSED, prepares("Stable"), joins("a"), generation(2, "a", at=50_000))

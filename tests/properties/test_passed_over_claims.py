@@ -165,6 +165,13 @@ def asked(operation: str) -> HerderAsked:
     return HerderAsked(member="w0", request=0, operation=operation, work="c")
 
 
+def wanted(**topics: str) -> AssignmentComputed:
+    """Two members that list these topics; the first is assigned t-0, the other u-0."""
+    return replace(
+        dealt("sticky", ("t-0",), ("u-0",)), wanted_topics=tuple((one, tuple(each)) for one, each in topics.items())
+    )
+
+
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the topics are counted": (
         "offsets_of_its_topics_are_held", (*RESTED, *(replace(each, time_ms=7_000) for each in RESTED))
@@ -193,6 +200,8 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "refusals_are_true", (began(1, "b"), moved("Stable"), commit("UNKNOWN_MEMBER_ID"))
     ),
     "one more": ("shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("roundrobin", ("t-0", "t-1"), ("t-2",)))),
+    "each gets what it wants": ("assigned_topics_are_wanted", (wanted(a="t", b="tu"),)),
+    "some subscriptions are not known": ("assigned_topics_are_wanted", (wanted(a="t"),)),
     "one more of each topic": (
         "shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("range", ("t-0", "t-1", "u-0"), ("t-2",)))
     ),
@@ -288,6 +297,8 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "workers_get_shares_of_one_size",
         (PUNCTUAL, round_of("sessioned", (("a", ("c", "c-0", "c-1")), ("b", ("d",))), (("a", ("d-0",)), ("b", ()))),),
     ),
+    "another wants it": ("assigned_topics_are_wanted", (wanted(a="tu", b="t"),)),
+    "it wants nothing": ("assigned_topics_are_wanted", (wanted(a="t", b=""),)),
     "no range of one topic": (
         "shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("range", ("t-0", "t-1", "u-0"), ("u-1",)))
     ),

@@ -19,6 +19,8 @@ from rebalance_check.model.vocabulary.events import (
     OffsetCommitted,
     RestingStateRead,
     SubscriptionChanged,
+    TaskStarted,
+    TaskStopped,
     TopicsDescribed,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
@@ -45,6 +47,9 @@ STARTED: Final = MemberStarted(member="m0", topics=("t",), session_timeout_ms=10
 FORMED: Final = GenerationStarted(incarnation=0, generation=1, members=("m0-1",), leader="m0-1")
 READING: Final = replace(MEMBER, reads=True, positions=(("t-0", 40),), commit_interval_ms=4_000)
 TOPICS: Final = TopicsDescribed(partitions=("t-0", "t-1", "u-0"), metadata_max_age_ms=500)
+ACTS: Final = TaskStarted(member="m0", generation=1, task="primary")
+PRIMARY: Final = MemberRested(member="m0", generation=1, member_id="m0-1", url="http://m0:1", primary="http://m0:1")
+FOLLOWER: Final = replace(PRIMARY, member="m1", member_id="m1-1", url="http://m1:1")
 COMMITTED: Final = OffsetCommitted(member="m0", generation=1, partition="t-0", offset=50, error="NONE", time_ms=7_000)
 NEW: Final = RestingStateRead(subject="m0", role="leader", state=(("a", "1"), ("b", "1")), is_new=True)
 
@@ -116,6 +121,15 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [READING, replace(COORDINATOR, committed=(("t-0", 40),)), COMMITTED, later(READING, positions=(("t-0", 90),)),
          later(COORDINATOR, committed=(("t-0", 30),))],
     ],
+    "primary_is_known_to_all": [
+        [ACTS, PRIMARY, FOLLOWER, GROUP],
+        # another one acts since
+        [ACTS, PRIMARY, FOLLOWER, GROUP, TaskStopped(member="m0", generation=1, task="primary"),
+         replace(ACTS, member="m1"), *(later(one, primary="http://m1:1") for one in (PRIMARY, FOLLOWER)), GROUP],
+        # nobody is eligible
+        [ACTS, PRIMARY, FOLLOWER, GROUP, TaskStopped(member="m0", generation=1, task="primary"),
+         *(later(one, primary="") for one in (PRIMARY, FOLLOWER)), GROUP],
+    ],
     "rest_is_like_new": [
         [NEW, replace(NEW, subject="m1", is_new=False)],
         [NEW, replace(NEW, state=(("a", "2"), ("b", "1"))),
@@ -174,6 +188,12 @@ BREAKS: Final[dict[str, list[tuple[list[Event], str]]]] = {
     "what_is_read_is_committed": [
         ([READING, COORDINATOR, later(READING, positions=(("t-0", 90),)), later(COORDINATOR)],
          "m0 reads t-0, and its committed offset stands at -1"),
+    ],
+    "primary_is_known_to_all": [
+        ([ACTS, PRIMARY, replace(FOLLOWER, primary=""), GROUP],
+         "m1 takes the primary to be at no address, and it is at http://m0:1"),
+        ([ACTS, PRIMARY, replace(FOLLOWER, primary="http://m1:1"), GROUP], "m1 takes the primary to be at http://m1:1"),
+        ([ACTS, replace(PRIMARY, primary=""), FOLLOWER, GROUP], "m0 takes the primary to be at no address"),
     ],
     "rest_is_like_new": [
         ([NEW, replace(NEW, is_new=False, state=(("a", "2"), ("b", "1")))],

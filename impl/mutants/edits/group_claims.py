@@ -78,4 +78,19 @@ GROUP_CLAIM_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "pass",
         ),
     ),
+    "failed-commit-is-repeated-at-once": (
+        Edit(
+            f"{_CONSUMER}._committed_before_joining",
+            "self._retry_ms = self._now_ms + self.config.retry_backoff_ms",
+            "pass",
+        ),
+    ),
+    "leaving-member-revokes-nothing": (Edit(f"{_CONSUMER}.on_leave_prepare", "return", "pass"),),
+    "sticky-looks-at-no-subscriptions": (
+        Edit(
+            "rebalance_check.impl.assignors.sticky:StickyFamily._assign",
+            "if len({frozenset(one.topics) for one in subscriptions.values()}) == 1:",
+            "if subscriptions:",
+        ),
+    ),
 }

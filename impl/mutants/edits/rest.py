@@ -75,4 +75,11 @@ REST_EDITS: Final = {
     "look-up-pause-keeps-growing": (
         Edit(f"{_CLIENT}.lookup:CoordinatorLookup.answered", "        self._backoff.reset()\n", ""),
     ),
+    "election-names-no-address": (
+        Edit(
+            f"{_CLIENT}.elector:elect",
+            "master_identity=UNSET if master is None else candidates[master]",
+            "master_identity=UNSET",
+        ),
+    ),
 }
