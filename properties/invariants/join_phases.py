@@ -61,8 +61,10 @@ class _Phases(JoinPhaseFold):
 
 
 class _LastJoin(_Phases):
-    """Keeps the longest session timeout of all members, too: an id that is not used is forgotten after its own, or
-    when a node that was paused meanwhile goes on."""
+    """Keeps the longest session timeout of all members, too: an id that is not used is forgotten after its own.
+
+    A coordinator whose node is paused meanwhile forgets it when the node goes on.
+    """
 
     bookkeeping = frozenset({MemberStarted, NodeChanged})
 
@@ -191,7 +193,8 @@ LastJoinEndsTheJoinPhase: Final = Invariant(
     premises=(
         *_PREMISES,
         "an id that is not used is gone when the longest session timeout of all members (MemberStarted) has passed, "
-        "and no node was paused meanwhile; where the coordinator is gone first, nothing is said of a group with such an id",
+        "and no node was paused meanwhile",
+        "where the coordinator is gone, nothing is said of a group with an id that is not used",
     ),
     exempted_by=(JoinGroupReplied, LeaveGroupReplied, MemberAdded, MemberRemoved, NodeChanged),
     violation=LastJoinEndsTheJoinPhaseViolated,
