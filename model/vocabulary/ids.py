@@ -36,3 +36,8 @@ NO_GENERATION: Final = -1
 def partition(topic: str, index: int) -> Partition:
     """The name of partition ``index`` (from 0) of ``topic``, as ``TopicPartition.toString`` prints it."""
     return Partition(f"{topic}-{index}")
+
+
+def topic_of(name: str) -> str:
+    """The topic of a partition, by the partition's name."""
+    return name.rpartition("-")[0]

@@ -20,7 +20,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.topics import TopicFold
 from rebalance_check.properties.connect.worker import Worker, connector_of
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import DESTROYED, Topic, topic_of
+from rebalance_check.properties.status.stores import DESTROYED, Topic, topic_named
 from rebalance_check.properties.verdict import STEP, Violation
 
 RECONFIGURED: Final = "connectors or tasks were reconfigured"
@@ -128,7 +128,7 @@ class _ResetForAReason(HerderFold):
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """The tombstone of a topic."""
-        worker, topic = self.memory.of_store(event.worker), topic_of(event.key)
+        worker, topic = self.memory.of_store(event.worker), topic_named(event.key)
         if worker is None:
             return
         if topic is None or event.status != DESTROYED:
@@ -165,7 +165,7 @@ class _LosesItsTopics(HerderFold):
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """A tombstone that may have been due."""
-        worker, topic = self.memory.of_store(event.worker), topic_of(event.key)
+        worker, topic = self.memory.of_store(event.worker), topic_named(event.key)
         if worker is not None and topic is not None and event.status == DESTROYED:
             self._removed.setdefault(worker.name, set()).add(topic)
 

@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, connector_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant, Memories
-from rebalance_check.properties.status.stores import DESTROYED, Stores, Topic, topic_of
+from rebalance_check.properties.status.stores import DESTROYED, Stores, Topic, topic_named
 from rebalance_check.properties.verdict import STEP, Violation
 
 
@@ -64,7 +64,7 @@ class _SaysWhatWasUsed(TopicFold):
 
     def on_attempted(self, event: StatusAttempted) -> None:
         """The status of a topic, and no tombstone."""
-        worker, topic = self.memory.of_store(event.worker), topic_of(event.key)
+        worker, topic = self.memory.of_store(event.worker), topic_named(event.key)
         if worker is None or topic is None or event.status == DESTROYED:
             return
         self.compared = (self.compared or 0) + 1
@@ -110,7 +110,7 @@ class _IsAnnounced(TopicFold):
     def on_attempted(self, event: StatusAttempted) -> None:
         """What was due comes before all else that the store does."""
         due = self._due.get(event.worker)
-        if due is not None and topic_of(event.key) == used_by(due) and event.status != DESTROYED:
+        if due is not None and topic_named(event.key) == used_by(due) and event.status != DESTROYED:
             del self._due[event.worker]
         self._look(event.worker, event)
 

@@ -23,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     SubscriptionChanged,
 )
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -136,7 +137,7 @@ class _CooperativeMembers(Memory):
 
     @staticmethod
     def _is_wanted(given_up: _Revocations, partition: str) -> bool:
-        return given_up.topics is None or partition.rpartition("-")[0] in given_up.topics
+        return given_up.topics is None or topic_of(partition) in given_up.topics
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """The round is complete."""

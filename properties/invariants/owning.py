@@ -25,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     SubscriptionChanged,
     TopicsDescribed,
 )
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.invariants.deadline_fold import DeadlineFold
 from rebalance_check.properties.kinds import Handler, Invariant, Kind, Memories
 from rebalance_check.properties.verdict import Violation
@@ -68,7 +69,7 @@ class _Owned(DeadlineFold):
 
     def on_topics(self, event: TopicsDescribed) -> None:
         """Other partitions exist; members learn of them in the time that metadata may be old."""
-        self._exist = tuple((partition, partition.rpartition("-")[0]) for partition in event.partitions)
+        self._exist = tuple((partition, topic_of(partition)) for partition in event.partitions)
         self._metadata_ms = event.metadata_max_age_ms
         self._begin_again(event)
 

@@ -8,6 +8,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberRested,
     TopicsDescribed,
 )
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Fold, Invariant, Kind, Memories
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.rest import APART_MS, Looks
@@ -76,7 +77,7 @@ class _Knows(RestFold):
         if topics is None or not event.topics or event.time_ms < topics.time_ms + topics.metadata_max_age_ms:
             return
         self.compared = (self.compared or 0) + 1
-        exist = {each for each in topics.partitions if each.rpartition("-")[0] in event.topics}
+        exist = {each for each in topics.partitions if topic_of(each) in event.topics}
         if exist != set(event.known):
             self.contradiction(
                 f"{event.member} knows {listed(event.known)} of its topics, and {listed(sorted(exist))} exist",

@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     SubscriptionChanged,
     TopicsDescribed,
 )
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import WAITING, Recent
@@ -83,8 +84,8 @@ class _OneSize(_Shares):
         if event.protocol in BALANCED:
             self._compare(event, {member: len(given) for member, given in event.assignments}, "partitions")
         elif event.protocol == RANGE:
-            for topic in sorted({_topic(one) for _, given in event.assignments for one in given}):
-                sizes = {member: sum(_topic(one) == topic for one in given) for member, given in event.assignments}
+            for topic in sorted({topic_of(one) for _, given in event.assignments for one in given}):
+                sizes = {member: sum(topic_of(one) == topic for one in given) for member, given in event.assignments}
                 self._compare(event, sizes, f"partitions of {topic}")
 
     def _compare(self, event: AssignmentComputed, sizes: dict[str, int], of: str) -> None:
@@ -161,10 +162,6 @@ class _Keeps(_Shares):
             (f"{member} claimed {', '.join(sorted(had))}, and is left {', '.join(sorted(kept)) or 'none'} by "
              f"{event.protocol} at {STEP}, although {share} partitions are its share: contradiction.", event),
         )  # fmt: skip
-
-
-def _topic(partition: str) -> str:
-    return partition.rpartition("-")[0]
 
 
 def _rightful(claimed: dict[str, tuple[str, ...]], generations: dict[str, int], last: int) -> dict[str, frozenset[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import AssignmentComputed
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -24,7 +25,7 @@ class _Wanted(Fold):
         for member, given in event.assignments:
             if member in wanted:
                 self.compared = (self.compared or 0) + 1
-                if unwanted := sorted(one for one in given if one.rpartition("-")[0] not in wanted[member]):
+                if unwanted := sorted(one for one in given if topic_of(one) not in wanted[member]):
                     self._report(event, member, ", ".join(unwanted), ", ".join(wanted[member]) or "nothing")
 
     def _report(self, event: AssignmentComputed, member: str, unwanted: str, wanted: str) -> None:

@@ -12,6 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     SubscriptionChanged,
 )
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.record.serving import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
@@ -46,7 +47,7 @@ class _Wishes(SimulatedFold):
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """It takes over partitions of topics that it wants, and of no others."""
-        self._judge(event, {partition.rpartition("-")[0] for partition in event.owned}, "takes partitions of")
+        self._judge(event, {topic_of(partition) for partition in event.owned}, "takes partitions of")
 
     def on_rested(self, event: MemberRested) -> None:
         """It says what it wants."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import StatusAttempted, StatusesListed, StatusQueried, StatusRead
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import Seen, StatusFold, topic_of
+from rebalance_check.properties.status.stores import Seen, StatusFold, topic_named
 from rebalance_check.properties.status.violations import ListDoesNotFollowReads, TopicDoesNotFollowReads
 from rebalance_check.properties.verdict import STEP
 
@@ -20,7 +20,7 @@ class _TopicsFollow(StatusFold):
 
     def _queried(self, event: StatusQueried) -> None:
         """Present where the last record that can be read is a value, and absent where it is a tombstone."""
-        topic = topic_of(event.key)
+        topic = topic_named(event.key)
         if topic is None:
             return
         self.compared = (self.compared or 0) + 1

@@ -10,7 +10,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusRead,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import StatusFold, described, is_removal, is_stale, item_of, topic_of
+from rebalance_check.properties.status.stores import StatusFold, described, is_removal, is_stale, item_of, topic_named
 from rebalance_check.properties.status.violations import CacheDoesNotFollowReads, StaleUnassignedApplied
 from rebalance_check.properties.verdict import STEP, Because
 
@@ -21,7 +21,7 @@ class _FollowsReads(StatusFold):
 
     def _queried(self, event: StatusQueried) -> None:
         item = item_of(event.key)
-        if topic_of(event.key) is not None:
+        if topic_named(event.key) is not None:
             return
         value = None if item is None else self.memory.of(event.worker).value(item)
         expected = ("", "", -1) if value is None else (value.status, value.status_worker, value.generation)

@@ -54,7 +54,7 @@ Topic = tuple[str, str]
 
 
 @lru_cache(maxsize=4096)
-def topic_of(key: str) -> Topic | None:
+def topic_named(key: str) -> Topic | None:
     """The topic that a record key names, and its connector; None for other keys and for those that name none."""
     topic, colon, _ = key.removeprefix(TOPIC_PREFIX).partition(":")
     connector = key[len(TOPIC_PREFIX) + len(topic) + len(TOPIC_SEPARATOR) :]
@@ -283,7 +283,7 @@ class Stores(Memory):
 
     def _read(self, event: Seen) -> None:
         item = self.item = item_of(event.key)
-        topic = topic_of(event.key)
+        topic = topic_named(event.key)
         if topic is not None and isinstance(event, StatusRead):
             self._read_topic(topic, event)
         if item is None or (isinstance(event, StatusIgnored) and event.reason != STALE_UNASSIGNED):

@@ -17,7 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusStoreStopped,
 )
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
-from rebalance_check.properties.status.stores import topic_of
+from rebalance_check.properties.status.stores import topic_named
 from rebalance_check.properties.status.violations import (
     SentRecordNotUnderstood,
     SentRecordSaysOtherwise,
@@ -104,7 +104,7 @@ def _says(event: StatusSent, asked: StatusAttempted) -> bool:
     if asked.status == TOPIC:
         inner = value.get("topic")
         named = (inner.get("connector"), inner.get("name")) if isinstance(inner, dict) else None
-        return list(value) == ["topic"] and named == topic_of(event.key)
+        return list(value) == ["topic"] and named == topic_named(event.key)
     said = (value.get("state"), value.get("worker_id"), value.get("generation"))
     has_trace = value.get("trace") is not None
     return said == (asked.status, asked.status_worker, asked.generation) and has_trace == (asked.status == FAILED)

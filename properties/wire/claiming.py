@@ -6,6 +6,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestObserved
+from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.wire.client import Client
@@ -17,7 +18,7 @@ from rebalance_check.properties.wire.errors import (
     LOSSES,
     NONE,
 )
-from rebalance_check.properties.wire.rounds import Round, topic_of
+from rebalance_check.properties.wire.rounds import Round
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, DueFold, RequestFold
 
 _JOIN: Final = frozenset({Api.JOIN_GROUP})

@@ -21,12 +21,11 @@ from rebalance_check.model.vocabulary.events import (
     ReplyObserved,
     RequestObserved,
 )
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 from rebalance_check.properties.wire.client import Client, Process
 from rebalance_check.properties.wire.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
-from rebalance_check.properties.wire.rounds import topic_of
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that a member sends about itself."""

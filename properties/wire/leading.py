@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event, RequestObserved
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.wire.client import Client
 from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER
 from rebalance_check.properties.wire.leading_fold import AssignmentFold
-from rebalance_check.properties.wire.rounds import Round, topic_of
+from rebalance_check.properties.wire.rounds import Round
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, FAMILY, ONE_MEMBER
 
 _ASSIGNORS: Final = EAGER | {COOPERATIVE}

@@ -12,11 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     ReplyObserved,
     RequestObserved,
 )
-
-
-def topic_of(partition: str) -> str:
-    """The topic of a partition's name."""
-    return partition.rpartition("-")[0]
+from rebalance_check.model.vocabulary.ids import topic_of
 
 
 def topics_of(partitions: Iterable[str]) -> set[str]:
