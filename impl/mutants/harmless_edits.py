@@ -216,6 +216,33 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "a subscription of an old version has a rack behind its end, which every reader skips; "
         "only a comparison with Kafka's bytes tells.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.membership:WorkerMembership.__init__",
+            "self._is_giving_up = False",
+            "self._is_giving_up = True",
+        ),
+        "equivalent",
+        "a new worker has nothing to give up: it looks its coordinator up within its first join instead of before it.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.leading:Leading._rotate_session_key",
+            "return False\n    return True",
+            "return False\n    return False",
+        ),
+        "equivalent",
+        "a herder that has written a session key begins its round anew at once, and does then what it would have done.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.shared_log:SharedConfigLog.compact",
+            "limit = min(self.stable_end, self.end if below is None else below)",
+            "limit = min(self.stable_end, self.partitions if below is None else below)",
+        ),
+        "equivalent",
+        "the simulated broker compacts less than it might, which brokers may.",
+    ),
 )
 
 
