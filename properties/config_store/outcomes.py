@@ -137,8 +137,8 @@ class _Reasons(CallsFold):
 class _Process:
     """Until when a process was paused, busy or in a transaction of its config store; and the one that is open.
 
-    The herder of a worker (``has_herder``) looks at the time while it waits. Of a store without one, whose calls nobody
-    may wait for, it is known only that no call returns when its time is over.
+    The herder of a worker (``has_herder``) looks at the time while it waits. A store without one may throw later than
+    that; it is only known that no call of it returns when its time is over.
     """
 
     went_on: int = 0
