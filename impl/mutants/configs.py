@@ -156,4 +156,9 @@ CONFIG_MUTANTS: Final = [
         "a store throws for a transaction that failed what it throws for a plain write",
         "config_calls_throw_for_a_reason",
     ),
+    _mutant(
+        "plain-writes-have-no-limit",
+        "a store waits for as long as it takes until its plain write is appended",
+        "config_calls_end_in_time",
+    ),
 ]

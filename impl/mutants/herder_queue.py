@@ -31,6 +31,11 @@ HERDER_QUEUE_MUTANTS: Final = [
         "served_requests_are_answered_once",
     ),
     _mutant(
+        "refused-signatures-are-not-answered",
+        "a worker does not answer a request of another worker that is not signed as it must be",
+        "served_requests_are_answered_once",
+    ),
+    _mutant(
         "written-task-configs-are-sent-again",
         "a worker sends task configs again that its leader has written",
         "reconfigurations_are_retried",

@@ -167,4 +167,10 @@ RECORD_MUTANTS: Final = [
         "a consumer whose application subscribes to other topics does not record it",
         "wanted_topics_are_recorded",
     ),
+    _mutant(
+        "received-requests-have-one-number",
+        "a worker gives each request of another worker the number of the first one",
+        "numbers_have_no_gaps",
+        SimulatedProtocol.CONNECT,
+    ),
 ]

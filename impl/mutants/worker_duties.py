@@ -177,6 +177,22 @@ WORKER_DUTY_MUTANTS: Final = [
         find=replace(_ANY, first=0, last=10),
     ),
     _mutant(
+        "calls-of-a-connector-overlap",
+        "the thread of a connector does what it is asked for while it is inside its plug-in",
+        "plugins_take_their_time",
+    ),
+    _mutant(
+        "paused-tasks-do-not-start",
+        "a task that was paused before it started runs when it is resumed, and does not start",
+        "tasks_start_once",
+    ),
+    _mutant(
+        "stopping-task-outlives-its-refusal",
+        "a task that is to stop, and whose predecessors could not be fenced, does not end",
+        "refused_tasks_end_at_once",
+        _EXACTLY_ONCE,
+    ),
+    _mutant(
         "work-is-given-up-at-once",
         "a worker that finds no coordinator gives its work up at its first poll in vain",
         "work_is_given_up_after_a_wait",

@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     InternalRequestChecked,
     MemberEvent,
     MemberLeft,
+    RunEnded,
     WorkerConfigured,
     WorkerStopRequested,
 )
@@ -34,7 +35,7 @@ class HerderQueuesAreInOrderViolated(Violation):
 
 
 class ServedRequestsAreAnsweredOnceViolated(Violation):
-    """A herder served or refused a request without an answer, or answered one twice, or one that it was not asked."""
+    """A herder served or refused a request without its answer, or answered one twice, or one that it was not asked."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,9 +141,12 @@ class _InOrder(SimulatedWorkerFold):
 
 
 class _AnsweredOnce(SimulatedWorkerFold):
-    """Per worker: what it was asked for and has not queued, and the callers of what is queued."""
+    """Per worker: what it was asked for and has not queued, the callers of what is queued, and of what is refused.
 
-    bookkeeping = frozenset({*PROCESS, HerderAsked, InternalRequestChecked, HerderRequestQueued})
+    What a worker refuses before it queues it is answered before the worker, or time, goes on.
+    """
+
+    bookkeeping = frozenset({*PROCESS, HerderAsked, HerderRequestQueued})
     needs = ((WorkerConfigured,), (HerderAsked, InternalRequestChecked))
 
     def __init__(self, invariant: Invariant) -> None:
@@ -154,9 +158,11 @@ class _AnsweredOnce(SimulatedWorkerFold):
             HerderAnswered: self.on_answered,
             InternalRequestAnswered: self.on_answered,
             HerderRequestEnded: self.on_ended,
+            RunEnded: self.on_run_ended,
         }
         super().__init__(invariant, handlers)
         self.compared = 0
+        self._unsigned: dict[str, InternalRequestChecked] = {}
         self._asked: dict[str, Asked] = {}
         self._open: dict[str, dict[tuple[bool, int], Asked]] = {}
         self._queued: dict[str, dict[int, Asked]] = {}
@@ -166,18 +172,25 @@ class _AnsweredOnce(SimulatedWorkerFold):
         """It answers no more."""
         if isinstance(event, MemberLeft):
             self._look_at_refused(event)
+            self._look_at_unsigned(event)
         self._refused.pop(event.member, None)
+        self._unsigned.pop(event.member, None)
         for kept in (self._asked, self._open, self._queued):
             kept.pop(event.member, None)
 
     def on_asked(self, event: Asked) -> None:
         """An answer is due; what a worker queues next is this, unless it answers at once."""
-        if self.run.is_recorded:
-            self._asked[event.member] = event
-            self._open.setdefault(event.member, {})[_key_of(event)] = event
+        self._look_at_unsigned(event)
+        if not self.run.is_recorded:
+            return
+        self._asked[event.member] = event
+        self._open.setdefault(event.member, {})[_key_of(event)] = event
+        if isinstance(event, InternalRequestChecked) and event.refusal:
+            self._unsigned[event.member] = event
 
     def on_queued(self, event: HerderRequestQueued) -> None:
         """It is queued under the name of what was asked for."""
+        self._look_at_unsigned(event)
         asked = self._asked.pop(event.member, None)
         if asked is None:
             return
@@ -198,10 +211,28 @@ class _AnsweredOnce(SimulatedWorkerFold):
                 (f"{event.member} answers {event.answer} to request {event.request} at {STEP}, which it was not asked, "
                  "or has answered before: contradiction.", event),
             )  # fmt: skip
+        elif asked is self._unsigned.get(event.member):
+            self._unsigned.pop(event.member)
+            self._look_at_answer(asked, event)
+
+    def _look_at_answer(self, asked: Asked, event: HerderAnswered | InternalRequestAnswered) -> None:
+        """What a worker refuses has the status that it refused it with."""
+        if isinstance(asked, InternalRequestChecked) and event.answer != asked.refusal:
+            self.contradiction(
+                f"{event.member} refuses a request with {asked.refusal}, and answers {event.answer}",
+                (f"{event.member} refused a request of another worker with {asked.refusal} at {STEP};", asked),
+                (f"it answered {event.answer} at {STEP}: contradiction.", event),
+            )
+
+    def on_run_ended(self, event: RunEnded) -> None:
+        """Nothing comes any more."""
+        for member in sorted(self._unsigned):
+            self._look_at_unsigned(event, member)
 
     def on_ended(self, event: HerderRequestEnded) -> None:
         """The caller has the answer; what is refused is answered behind that."""
         self._look_at_refused(event)
+        self._look_at_unsigned(event)
         asked = self._queued.get(event.member, {}).pop(event.number, None)
         if asked is None:
             return
@@ -224,6 +255,17 @@ class _AnsweredOnce(SimulatedWorkerFold):
                 f"{event.member} refuses a request to {asked.operation}, and does not answer it",
                 (f"{event.member} was asked to {asked.operation} at {STEP};", asked),
                 (f"it had refused that by {STEP}, and had given no answer: contradiction.", event),
+            )
+
+    def _look_at_unsigned(self, event: Event, member: str = "") -> None:
+        """The caller of what was refused before it was queued has the answer by now."""
+        name = event.member if isinstance(event, MemberEvent) else member
+        asked = self._unsigned.pop(name, None)
+        if asked is not None:
+            self.contradiction(
+                f"{name} refuses a request of another worker with {asked.refusal}, and does not answer it",
+                (f"{name} refused a request to {asked.operation} at {STEP};", asked),
+                (f"it went on, or the run ended, at {STEP}, and it had given no answer: contradiction.", event),
             )
 
 
@@ -255,8 +297,10 @@ ServedRequestsAreAnsweredOnce: Final = Invariant(
     name="served_requests_are_answered_once",
     family="connect_duties",
     claim="when a herder has served or refused what an operator or another worker asked it for, it has answered, and "
-    "it answers nothing twice",
-    source="DistributedHerder.addRequest, forwardErrorAndTickThreadStages; Callback.onCompletion",
+    "it answers nothing twice; a request of another worker that it refuses for its signature is answered with that "
+    "refusal, before the worker does anything else",
+    source="DistributedHerder.addRequest, forwardErrorAndTickThreadStages, requestNotSignedProperly; "
+    "Callback.onCompletion",
     premises=(RECORDED,),
     exempted_by=(*PROCESS, HerderAnswered, HerderAsked, HerderRequestQueued, InternalRequestAnswered,
                  InternalRequestChecked),

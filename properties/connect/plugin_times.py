@@ -1,4 +1,7 @@
-"""The plug-in of a connector is asked to start and to stop: what it takes for that passes before its state changes."""
+"""The plug-in of a connector is asked to start and to stop: what it takes for that passes before its state changes.
+
+Its thread makes one call after the other: what it is asked for during a call waits for the end of that.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStopped,
     Event,
     MemberEvent,
+    MemberPaused,
     PluginDrawn,
     TargetStateChanged,
     WorkCancelled,
@@ -27,15 +31,20 @@ Key = tuple[str, str]
 
 
 class PluginsTakeTheirTimeViolated(Violation):
-    """A connector was paused, stopped or running before its plug-in could be through with its stop or start."""
+    """A connector was paused, running or at its end before its plug-in could be through with its stop or start."""
 
 
 @dataclass(slots=True, eq=False)
 class _Plugin:
-    """The plug-in of a connector: its ``state``, the ``target`` state, and since when it may be on its way there."""
+    """The plug-in of a connector: its ``state``, the ``target`` state, and since when it may be on its way there.
+
+    ``changed`` is when it got into its state, ``stood_still`` says that its process did since the plug-in was drawn.
+    """
 
     drawn: PluginDrawn
     since: MemberEvent
+    changed: WorkStateChanged | None = None
+    stood_still: bool = False
     state: str = ""
     target: str = ""
 
@@ -43,13 +52,14 @@ class _Plugin:
 class _Times(Fold):
     """The connectors that were started, and their plug-ins; a task goes on without a call of its plug-in."""
 
-    bookkeeping = frozenset({*PROCESS, ConnectorStarted, ConnectorStopped, PluginDrawn, TargetStateChanged,
+    bookkeeping = frozenset({*PROCESS, ConnectorStarted, MemberPaused, PluginDrawn, TargetStateChanged,
                              WorkCancelled})  # fmt: skip
     needs = ((ConnectorStarted,), (PluginDrawn,))
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             **dict.fromkeys(PROCESS, self.on_gone),
+            MemberPaused: self.on_paused,
             ConnectorStarted: self.on_started,
             PluginDrawn: self.on_drawn,
             TargetStateChanged: self.on_target,
@@ -67,6 +77,11 @@ class _Times(Fold):
         for key in [key for key in self._plugins if key[0] == event.member]:
             del self._plugins[key]
         self._started = {key for key in self._started if key[0] != event.member}
+
+    def on_paused(self, event: MemberPaused) -> None:
+        """Its threads go on later than they would."""
+        for (member, _), plugin in self._plugins.items():
+            plugin.stood_still = plugin.stood_still or member == event.member
 
     def on_started(self, event: ConnectorStarted) -> None:
         """Its plug-in is drawn next."""
@@ -100,27 +115,42 @@ class _Times(Fold):
             self.compared = (self.compared or 0) + 1
             if event.time_ms < plugin.since.time_ms + takes_ms:
                 self._report(event, plugin, f"{call} of its plug-in takes {takes_ms} ms")
-        plugin.state, plugin.since = event.state, event
+        if event.state == plugin.state == RUNNING:
+            self._report(event, plugin, "it is so already, so that start is called during another call")
+        plugin.state, plugin.since, plugin.changed = event.state, event, event
         if not plugin.target and event.state != FAILED:
             plugin.target = STARTED if event.state == RUNNING else event.state  # it was started for this
 
     def on_stopped(self, event: ConnectorStopped) -> None:
-        """It has ended."""
+        """It has ended: a call that was under way has returned, and stop was called of what ran."""
         self._started.discard((event.member, event.connector))
-        self._plugins.pop((event.member, event.connector), None)
+        plugin = self._plugins.pop((event.member, event.connector), None)
+        if plugin is None:
+            return
+        self.compared = (self.compared or 0) + 1
+        drawn = plugin.drawn
+        if plugin.changed is None and not plugin.stood_still and event.time_ms > drawn.time_ms + drawn.begin_ms:
+            self._report(event, plugin, "its thread, which began before that, had to reach its target state first")
+        elif plugin.state == RUNNING and event.time_ms < _after(plugin.changed, drawn.stop_ms):
+            self._report(event, plugin, f"stop of its plug-in takes {drawn.stop_ms} ms")
 
     def on_cancelled(self, event: WorkCancelled) -> None:
         """Of what was given up it is not recorded what becomes of it."""
         self._started.discard((event.member, event.work))
         self._plugins.pop((event.member, event.work), None)
 
-    def _report(self, event: WorkStateChanged, plugin: _Plugin, why: str) -> None:
+    def _report(self, event: WorkStateChanged | ConnectorStopped, plugin: _Plugin, why: str) -> None:
+        work, state = plugin.drawn.work, event.state if isinstance(event, WorkStateChanged) else "at its end"
         self.contradiction(
-            f"{event.work} is {event.state} at {event.member} before its plug-in is through",
-            (f"the plug-in that {event.member} starts for {event.work} was drawn at {STEP};", plugin.drawn),
-            (f"it can be on its way to {event.state} since {STEP}, and {why};", plugin.since),
-            (f"yet {event.work} was {event.state} at {STEP}: contradiction.", event),
+            f"{work} is {state} at {event.member} before its plug-in is through",
+            (f"the plug-in that {event.member} starts for {work} was drawn at {STEP};", plugin.drawn),
+            (f"it can be on its way there since {STEP}, and {why};", plugin.since),
+            (f"yet {work} was {state} at {STEP}: contradiction.", event),
         )
+
+
+def _after(since: Event | None, for_ms: int) -> int:
+    return 0 if since is None else since.time_ms + for_ms
 
 
 def _state_for(target: str) -> str:
@@ -144,9 +174,11 @@ def _call_between(plugin: _Plugin, state: str) -> tuple[int, str]:
 PluginsTakeTheirTime: Final = Invariant(
     name="plugins_take_their_time",
     family="connect_work",
-    claim="a connector that runs is PAUSED or STOPPED only when stop of its plug-in has returned, and RUNNING only "
-    "when start has",
-    source="WorkerConnector.doTransitionTo, suspend, doStart, resume (Connector.start, Connector.stop); KIP-875",
+    claim="a connector that runs is PAUSED, STOPPED or at its end only when stop of its plug-in has returned, and "
+    "RUNNING only when start has; its plug-in is not called during another call, so that one that runs is not started, "
+    "and one that is starting ends only when it has started, and was stopped",
+    source="WorkerConnector.doRun, doTransitionTo, suspend, doStart, resume, doShutdown (Connector.start, "
+    "Connector.stop); KIP-875",
     premises=(
         "the run is simulated, and says how each plug-in behaves",
         "time is virtual: what a plug-in takes is exact",
@@ -154,6 +186,7 @@ PluginsTakeTheirTime: Final = Invariant(
     exempted_by=(
         ConnectorStarted,
         ConnectorStopped,
+        MemberPaused,
         PluginDrawn,
         TargetStateChanged,
         WorkCancelled,

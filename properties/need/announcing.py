@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberEvent,
     MemberLeft,
     MemberStarted,
+    PluginDrawn,
     RestartPlanned,
     RunStarted,
     StatusAttempted,
@@ -75,6 +76,7 @@ class _Writes(SimulatedFold):
             WorkCancelled: self.on_cancelled,
             AssignmentAccepted: self.on_accepted,
             RestartPlanned: self.on_planned,
+            PluginDrawn: self.on_drawn,
             ConnectorStarted: self.on_started,
             TaskStarted: self.on_started,
             StatusRead: self.on_read,
@@ -131,6 +133,11 @@ class _Writes(SimulatedFold):
             self._ask(event, work, RESTARTING)
             self._ask(event, work, FAILED)
             self._may_end_unseen(event, work)
+
+    def on_drawn(self, event: PluginDrawn) -> None:
+        """A task is to start, also behind one that a restart has stopped; the start of a connector is recorded."""
+        if event.work.rpartition("-")[2].isdecimal():
+            self._may_end_unseen(event, event.work)
 
     def on_started(self, event: Started) -> None:
         """From here on its end is recorded."""
@@ -217,6 +224,7 @@ StatusWriteHasACause: Final = Invariant(
     exempted_by=(
         AssignmentAccepted,
         ConnectorStopped,
+        PluginDrawn,
         RestartPlanned,
         StatusRead,
         TaskStopped,

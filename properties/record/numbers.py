@@ -1,5 +1,5 @@
-"""Requests of members, and to herders and leaders, and calls and writes of stores are numbered one after another: a gap
-is something unrecorded."""
+"""Requests of members, to and of herders and leaders, and calls and writes of stores are numbered one after another: a
+gap is something unrecorded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigCallStarted,
     Event,
     HerderRequestQueued,
+    InternalRequestChecked,
     LeaderAsked,
     LookUpSent,
     MemberStarted,
@@ -31,8 +32,9 @@ COORDINATOR: Final = "the coordinator"
 REQUEST: Final = "request"
 QUEUED: Final = "request to its herder"
 INTERNAL: Final = "request to its leader"
+RECEIVED: Final = "request of another worker"
 CALL: Final = "call of its config store"
-OF_A_PROCESS: Final = (REQUEST, QUEUED, INTERNAL, CALL)
+OF_A_PROCESS: Final = (REQUEST, QUEUED, INTERNAL, RECEIVED, CALL)
 """What each process counts from 0."""
 
 
@@ -54,6 +56,7 @@ class _Numbers(SimulatedFold):
             StatusAttempted: self.on_attempt,
             HerderRequestQueued: self.on_queued,
             LeaderAsked: self.on_asked,
+            InternalRequestChecked: self.on_checked,
             ConfigCallStarted: self.on_called,
             StatusSent: self.on_written,
             **dict.fromkeys((RequestParked, *REPLIES), self.on_arrived),
@@ -82,6 +85,10 @@ class _Numbers(SimulatedFold):
     def on_asked(self, event: LeaderAsked) -> None:
         """What a worker asks its leader for is."""
         self._next((INTERNAL, event.member), event.request, event)
+
+    def on_checked(self, event: InternalRequestChecked) -> None:
+        """What other workers ask a worker for is, whether it is refused or not."""
+        self._next((RECEIVED, event.member), event.request, event)
 
     def on_called(self, event: ConfigCallStarted) -> None:
         """What the config store of a worker is called for is."""
@@ -134,13 +141,15 @@ NumbersHaveNoGaps: Final = Invariant(
     name="numbers_have_no_gaps",
     family=FAMILY,
     claim="the requests and look-ups of a process are numbered from 0 without a gap, and so are those to its herder "
-    "and to the leader of its workers, the calls of its config store, the writes of a status store and, from 1, the "
-    "sends of each; a coordinator, whose numbers begin with 1, keeps each request that arrives or answers it at once",
+    "and to the leader of its workers, those that it receives of other workers, the calls of its config store, the "
+    "writes of a status store and, from 1, the sends of each; a coordinator, whose numbers begin with 1, keeps each "
+    "request that arrives or answers it at once",
     source="AbstractCoordinator.client; NetworkClient (correlation ids)",
     premises=(RECORDED,),
     exempted_by=(
         ConfigCallStarted,
         HerderRequestQueued,
+        InternalRequestChecked,
         LeaderAsked,
         LookUpSent,
         MemberStarted,

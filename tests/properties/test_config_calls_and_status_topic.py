@@ -205,6 +205,8 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
             ended("putTargetState", PLAIN, at=38_000),
         ],
     ),
+    "a store without a herder is looked at late": (ENDS, [PAUSE, ended("putTargetState", PLAIN, at=50_000)]),
+    "a store without a herder": (ENDS, [PAUSE, ended("putTargetState", at=30_000)]),
     "a pause is asked for": (ASKED, [WORKER, asked("pause"), PAUSE]),
     "a stop takes the tasks first": (
         ASKED,
@@ -307,6 +309,7 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     ),
     "an error of nothing": (THROWS, [call("start"), ended("start", "ConfigException")]),
     "a call goes on": (ENDS, [WORKER, PAUSE, ended("putTargetState", at=30_001)]),
+    "a call of a store without a herder returns late": (ENDS, [PAUSE, ended("putTargetState", at=30_001)]),
     "a refresh goes on": (ENDS, [WORKER, call("refresh", ("timeoutMs", "10")), ended("refresh", LATE, at=11)]),
     "a call goes on behind its transaction": (
         ENDS,

@@ -31,6 +31,7 @@ OF_SIMULATED_RUNS = {
     "verified_tasks_start", "unread_configs_are_read_first", "rounds_have_a_reason", "only_started_work_runs",
     "workers_get_true_answers", "stores_are_called_as_asked", "last_status_says_what_runs", "plugins_take_their_time",
     "revocations_go_on_at_once", "successive_revocations_wait", "only_settled_workers_are_notified",
+    "tasks_start_once", "refused_tasks_end_at_once",
 }  # fmt: skip
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 

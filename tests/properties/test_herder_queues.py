@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -122,6 +123,8 @@ ASKED: Final = HerderAsked(member="w0", request=0, operation="pause", work="c")
 ANSWERED: Final = HerderAnswered(member="w0", request=0, answer=204)
 CHECKED: Final = InternalRequestChecked(member="w0", mode="eager", request=0, operation="fence", connector="c")
 INTERNAL: Final = InternalRequestAnswered(member="w0", request=0, answer=204)
+UNSIGNED: Final = replace(CHECKED, mode="sessioned", refusal=400)
+REFUSED: Final = replace(INTERNAL, answer=400)
 FENCE: Final = queued(operation="fence")
 PAUSE: Final = queued(operation="pause")
 BEAT: Final = RequestSent(member="w0", api="Heartbeat", request=9, generation=1, time_ms=900)
@@ -151,6 +154,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "refused first, then answered": (
         "served_requests_are_answered_once", (*start(), ASKED, PAUSE, ended(refused=True), ANSWERED)
     ),
+    "an unsigned request is refused": ("served_requests_are_answered_once", (*start(), UNSIGNED, REFUSED, ASKED, END)),
     "served in time": ("due_requests_are_served", (*SETTLED, queued(0, 250), started(0, 255), ended(0, 255), END)),
     "it failed, and is repeated": (
         "reconfigurations_are_retried", (*start(), queued(), *looks(), answer(409), queued(1, 250))
@@ -187,6 +191,11 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         "served_requests_are_answered_once", (*start(), CHECKED, FENCE, started(), ended())
     ),
     "two answers": ("served_requests_are_answered_once", (*start(), ASKED, ANSWERED, ANSWERED)),
+    "an unsigned request has no answer": ("served_requests_are_answered_once", (*start(), UNSIGNED, ASKED)),
+    "an unsigned request has none at last": ("served_requests_are_answered_once", (*start(), UNSIGNED, END)),
+    "an unsigned request has another answer": (
+        "served_requests_are_answered_once", (*start(), UNSIGNED, replace(REFUSED, answer=204))
+    ),
     "it sleeps on": ("due_requests_are_served", (*SETTLED, queued(0, 250), END)),
     "heartbeats go on": ("due_requests_are_served", (*SETTLED, queued(), BEAT)),
     "late": ("due_requests_are_served", (*SETTLED, queued(0, 250), started(0, 256))),
@@ -218,6 +227,9 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 SILENT: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "another subject, in order": (
         "herder_queues_are_in_order", (RunStarted(subject="java", punctual=True), *start()[1:], started())
+    ),
+    "an unsigned request, and the worker dies": (
+        "served_requests_are_answered_once", (*start(), UNSIGNED, MemberCrashed(member="w0"), END)
     ),
     "it succeeded": ("reconfigurations_are_retried", (*start(), queued(0, 0), *looks(), answer(204), queued(1))),
     "it joins": (

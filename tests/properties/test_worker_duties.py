@@ -23,6 +23,8 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     HerderAnswered,
     HerderAsked,
+    LeaderAnswered,
+    LeaderAsked,
     MemberJoined,
     MemberLeft,
     MemberPaused,
@@ -35,6 +37,7 @@ from rebalance_check.model.vocabulary.events import (
     RejoinRequested,
     RequestSent,
     RestartPlanned,
+    RunEnded,
     RunStarted,
     StatusAnswered,
     StatusAttempted,
@@ -145,6 +148,18 @@ def resumed(at_ms: int) -> TargetStateChanged:
     return TargetStateChanged(member="w0", connector="c", state="STARTED", time_ms=at_ms)
 
 
+def stopped(at_ms: int) -> ConnectorStopped:
+    return ConnectorStopped(member="w0", generation=1, connector="c", time_ms=at_ms)
+
+
+def leader_answered(answer: int, at_ms: int = 20) -> LeaderAnswered:
+    return LeaderAnswered(member="w0", request=0, answer=answer, time_ms=at_ms)
+
+
+STARTS: Final = (TaskStarted(member="w0", generation=1, task="c-0"), TASK)
+WAITS: Final = (*STARTS, state("c-0", "PAUSED", 0), resumed(1_000))
+RESTS: Final = (*STARTS, state("c-0", "RUNNING"), PAUSE, state("c-0", "PAUSED", 1_000))
+FENCES: Final = (EXACTLY_ONCE, LeaderAsked(member="w0", request=0, operation="fence", connector="c", url="u"))
 RUNS: Final = (ConnectorStarted(member="w0", generation=1, connector="c"), CONNECTOR, state("c", "RUNNING"))
 KNOWS: Final = ConfigSnapshotTaken(member="w0", offset=3, connectors=(("c", "x"),))
 SENT: Final = StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value=None)
@@ -188,6 +203,27 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
         "plugins_reach_their_state",
         [EXACTLY_ONCE, TASK, beat(9_000), TaskStarted(member="w0", generation=1, task="c-0", time_ms=9_000),
          state("c-0", "RUNNING", 9_100)],
+    ),
+    "a connector ends when it was stopped": ("plugins_take_their_time", [*RUNS, stopped(300)]),
+    "a connector ends when its thread begins": (
+        "plugins_take_their_time", [RUNS[0], replace(CONNECTOR, begin_ms=50), stopped(50)]
+    ),
+    "a connector that stood still ends when it goes on": (
+        "plugins_take_their_time",
+        [*RUNS[:2], MemberPaused(member="w0"), MemberResumed(member="w0", time_ms=5_000), stopped(5_000)],
+    ),
+    "a task starts": ("tasks_start_once", [*STARTS, state("c-0", "RUNNING", 100)]),
+    "a task that waited starts": ("tasks_start_once", [*WAITS, state("c-0", "RUNNING", 1_100)]),
+    "a task runs on": ("tasks_start_once", [*RESTS, resumed(2_000), state("c-0", "RUNNING", 2_000)]),
+    "a task is prepared, and starts": (
+        "tasks_start_once",
+        [EXACTLY_ONCE, TASK, replace(STARTS[0], time_ms=500), state("c-0", "RUNNING", 600)],
+    ),
+    "a refused task fails": (
+        "refused_tasks_end_at_once", [*FENCES, leader_answered(500), said("c-0", "FAILED"), beat(9_000)]
+    ),
+    "a refused task was to stop": (
+        "refused_tasks_end_at_once", [*FENCES, leader_answered(409), said("c-0", "UNASSIGNED"), beat(9_000)]
     ),
     "a slow plug-in is cancelled": (
         "only_slow_work_is_cancelled",
@@ -416,6 +452,22 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     "a connector is paused at once": ("plugins_take_their_time", [*RUNS, PAUSE, state("c", "PAUSED", 1_199)]),
     "a connector is stopped at once": (
         "plugins_take_their_time", [*RUNS, replace(PAUSE, state="STOPPED"), state("c", "STOPPED", 1_000)]
+    ),
+    "a connector ends while it starts": ("plugins_take_their_time", [*RUNS[:2], stopped(50)]),
+    "a connector ends at once": ("plugins_take_their_time", [*RUNS, stopped(299)]),
+    "a connector starts while it starts": ("plugins_take_their_time", [*RUNS, state("c", "RUNNING", 150)]),
+    "a task runs at once": ("tasks_start_once", [*STARTS, state("c-0", "RUNNING", 99)]),
+    "a task that waited does not start": ("tasks_start_once", [*WAITS, state("c-0", "RUNNING", 1_000)]),
+    "a task starts again": ("tasks_start_once", [*RESTS, resumed(2_000), state("c-0", "RUNNING", 2_100)]),
+    "a task runs on by itself": ("tasks_start_once", [*RESTS, state("c-0", "RUNNING", 2_000)]),
+    "a task starts twice": ("tasks_start_once", [*STARTS, state("c-0", "RUNNING"), state("c-0", "RUNNING", 200)]),
+    "a task is not prepared": ("tasks_start_once", [EXACTLY_ONCE, TASK, state("c-0", "RUNNING", 600)]),
+    "a refused task goes on": ("refused_tasks_end_at_once", [*FENCES, leader_answered(500), beat(9_000)]),
+    "a task of another connector ends": (
+        "refused_tasks_end_at_once", [*FENCES, leader_answered(500), said("d-0", "FAILED"), beat(9_000)]
+    ),
+    "a refused task starts": (
+        "refused_tasks_end_at_once", [*FENCES, leader_answered(500), said("c-0", "RUNNING"), RunEnded(time_ms=9_000)]
     ),
     "a connector runs at once": ("plugins_take_their_time", [*RUNS[:2], state("c", "RUNNING", 99)]),
     "a connector is resumed at once": (

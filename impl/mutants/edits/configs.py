@@ -143,5 +143,12 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "failed-transactions-are-failed-writes": (
         Edit(f"{_STORE}._error", "if isinstance(step, Write) and self._is_transaction(step):", "if False:"),
     ),
+    "plain-writes-have-no-limit": (
+        Edit(
+            f"{_STORE}.deadline_of",
+            "None if isinstance(step, Write) and self._is_transaction(step) else",
+            "None if isinstance(step, Write) else",
+        ),
+    ),
 }  # fmt: skip
 """By name of the mutant."""

@@ -26,6 +26,9 @@ HERDER_QUEUE_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "follower-does-not-answer": (
         Edit(f"{_HERDER}.serving:Serving._serve_internal", "answer(Answer.CONFLICT)", "pass"),
     ),
+    "refused-signatures-are-not-answered": (
+        Edit(f"{_HERDER}.serving:Serving.receive_internal", "say(refusal)", "pass"),
+    ),
     "written-task-configs-are-sent-again": (
         Edit(f"{_HERDER}.reconfiguring:Reconfiguring._forward", "if answer is not Answer.OK:", "if answer:"),
     ),

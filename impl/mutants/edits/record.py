@@ -168,4 +168,7 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "wishes-are-not-recorded": (
         Edit(f"{_CLIENT}.subscribing:Subscribing.subscribe", "self._emit_subscription()", "pass"),
     ),
+    "received-requests-have-one-number": (
+        Edit(f"{_CONNECT}.herder.serving:Serving.receive_internal", "self._received + 1", "self._received"),
+    ),
 }

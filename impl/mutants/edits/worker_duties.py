@@ -26,6 +26,19 @@ _OF_PLUGINS: Final = {
             "stops = False",
         ),
     ),
+    "calls-of-a-connector-overlap": (
+        Edit(f"{_CONNECT}.herder.connector_instance:ConnectorInstance._inside", "self._busy = True", "pass"),
+    ),
+    "paused-tasks-do-not-start": (
+        Edit(
+            f"{_CONNECT}.herder.task_instance:TaskInstance.transition_to",
+            "elif target is TargetState.STARTED and waits_to_start:",
+            "elif target is TargetState.STARTED and waits_to_start and self.ended:",
+        ),
+    ),
+    "stopping-task-outlives-its-refusal": (
+        Edit(f"{_CONNECT}.herder.task_instance:TaskInstance._prepared", "self._shut_down()", "pass"),
+    ),
     "quick-work-is-cancelled": (
         Edit(f"{_CONNECT}.herder.stopping:StopJob._is_over", "now_ms >= deadline_ms:", "now_ms < deadline_ms:"),
     ),

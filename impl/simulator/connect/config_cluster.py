@@ -114,7 +114,7 @@ class ConfigCluster:
             self._start_again(action.member)
         else:
             _, _, random = DRAWS.take(self._seed, action.choice)
-            self.clock.run_until(self.clock.now_ms + random.randrange(_STEP_MS))
+            self._let_time_pass(random.randrange(_STEP_MS))
             self._happen(action, random)
 
     def _happen(self, action: Action, random: Random) -> None:
@@ -124,7 +124,7 @@ class ConfigCluster:
             case ActionKind.APPEND_ODDLY if self.exactly_once is ExactlyOnce.DISABLED:
                 self.topic.append("another client", random.choice(_ODD))
             case ActionKind.EXPIRE_CALLS:
-                self._lose_time()
+                self._let_time_pass(_EXPIRY_MS)
             case ActionKind.CHANGE_LEADER:
                 self.leader = action.member
                 self._claim(self.workers[action.member])
@@ -207,9 +207,9 @@ class ConfigCluster:
         needed = any(worker.channel.position < self.topic.end for worker in self.workers if worker.alive)
         self.topic.compact(below, tombstones=needed or random.random() < 0.5)
 
-    def _lose_time(self) -> None:
-        """Calls that take too long fail."""
-        self.clock.run_until(self.clock.now_ms + _EXPIRY_MS)
+    def _let_time_pass(self, for_ms: int) -> None:
+        """Calls whose time is over fail: the thread that made such a call waits for no longer."""
+        self.clock.run_until(self.clock.now_ms + for_ms)
         for worker in self.workers:
             if worker.alive:
                 worker.store.expire()

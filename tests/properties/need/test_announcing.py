@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     MemberCrashed,
     MemberStarted,
+    PluginDrawn,
     RestartPlanned,
     RunStarted,
     StatusAttempted,
@@ -54,6 +55,7 @@ STARTED: Final = TaskStarted(member="w0", generation=1, task="c-0")
 STOPPED: Final = TaskStopped(member="w0", generation=1, task="c-0")
 ACCEPTED: Final = AssignmentAccepted(member="w0", generation=1, config_offset=3, work=("c-0",))
 RESTART: Final = RestartPlanned(member="w0", generation=1, connector="c", work=("c-0",))
+DRAWN: Final = PluginDrawn(member="w0", work="c-0")
 CONNECTOR: Final = (
     ConnectorStarted(member="w0", generation=1, connector="c"),
     ConnectorStopped(member="w0", generation=1, connector="c"),
@@ -74,6 +76,10 @@ HELD: Final[dict[str, tuple[Event, ...]]] = {
     "it is assigned what it runs": (*RUNS, ACCEPTED, writes("FAILED")),
     "a restart stops it": (*RUNS, RESTART, writes("RESTARTING")),
     "a restart cannot stop it in time": (*RUNS, RESTART, writes("FAILED")),
+    "a task ends before it is fenced, and so does the next one": (
+        RUN, worker(exactly_once=True), ACCEPTED, DRAWN, RESTART, writes("UNASSIGNED"), writes("RESTARTING"), DRAWN,
+        writes("UNASSIGNED"),
+    ),
     "a task ends before it is fenced": (RUN, worker(exactly_once=True), ACCEPTED, writes("UNASSIGNED")),
     "a restarted task ends, and once more before it is fenced": (
         RUN, worker(exactly_once=True), RESTART, STOPPED, writes("UNASSIGNED"), writes("RESTARTING"),

@@ -21,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     HerderAnswered,
     HerderAsked,
     HerderRequestQueued,
+    InternalRequestChecked,
     LeaderAsked,
     MemberJoined,
     MemberLeft,
@@ -171,6 +172,10 @@ def queued(operation: str, number: int = 0) -> HerderRequestQueued:
     return HerderRequestQueued(member="w0", number=number, operation=operation, work="c")
 
 
+def receives(request: int) -> InternalRequestChecked:
+    return InternalRequestChecked(member="w0", mode="eager", request=request, operation="fence", connector="c")
+
+
 def asks_leader(request: int) -> LeaderAsked:
     return LeaderAsked(member="w0", request=request, operation="fence", connector="c", url="u")
 
@@ -220,6 +225,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "numbers of a worker": (
         NUMBERS, (RUN, STARTED, queued("pause"), queued("stop", 1), asks_leader(0), asks_leader(1))
     ),
+    "numbers of what it receives": (NUMBERS, (RUN, STARTED, receives(0), receives(1))),
     "the claims that were sent": (JOINED, (RUN, joins("t-0", "t-1"), answered("JoinGroup"), joined("t-1", "t-0"))),
     "an answer that is given up": (
         JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joins(), answered("JoinGroup", None), joined("t-0"))
@@ -268,6 +274,7 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         TARGETS, (RUN, TASK, state("RUNNING"), target("PAUSED", connector="d"), state("PAUSED"))
     ),
     "a request to its herder is left out": (NUMBERS, (RUN, STARTED, queued("pause"), queued("stop", 2))),
+    "a request that it receives is left out": (NUMBERS, (RUN, STARTED, receives(0), receives(2))),
     "a request to its leader comes twice": (NUMBERS, (RUN, STARTED, asks_leader(0), asks_leader(0))),
     "other claims": (JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joined())),
     "the claims of an earlier join": (
