@@ -29,8 +29,12 @@ SETTLED_MS: Final = 7_000
 HEALING_MS: Final = 240_000
 """How long a healed group may take: late requests, request time-outs, sessions and several rebalances in a row."""
 
-HEALING_EVENTS: Final = 5_000
-"""How many events a healed group may take; a group that becomes stable takes some hundred."""
+HEALING_EVENTS: Final = 10_000
+"""How many events a healed group may take.
+
+A group that becomes stable takes some hundred; workers of Connect whose coordinator cannot load the group take a few
+thousand, for they look for another every 100 ms.
+"""
 
 LONG_POLL_MS: Final = 10_000
 """How long it waits in an application that calls it rarely; with what follows it stays below max.poll.interval.ms."""
