@@ -162,6 +162,11 @@ CLAIM_MUTANTS: Final = [
         "replaced_member_is_answered",
     ),
     _mutant(
+        "live-groups-are-not-left",
+        "a LeaveGroup to a group that is not Dead is refused with COORDINATOR_NOT_AVAILABLE",
+        "refusals_are_true",
+    ),
+    _mutant(
         "session-runs-twice",
         "a session ends after twice its timeout",
         "silent_members_are_removed_in_time",

@@ -240,6 +240,7 @@ STEPS: Final[dict[str, int]] = {
     "librdkafka-sticky-index-shadowing-loop": 4,
     "librdkafka-topics-skipped-when-more-than-members": 3,
     "listener-is-not-called-before-a-revocation": 3,
+    "live-groups-are-not-left": 5,
     "load-forgets-static-followers": 2,
     "loaded-members-have-no-session": 4,
     "loading-coordinator-refuses-heartbeats": 5,

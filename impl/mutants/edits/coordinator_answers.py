@@ -168,6 +168,13 @@ _REPLACEMENT: Final = {
             "",
         ),
     ),
+    "live-groups-are-not-left": (
+        Edit(
+            "rebalance_check.impl.coordinator.leave:leave_group",
+            "group.status is GroupStatus.DEAD",
+            "group.status is not GroupStatus.DEAD",
+        ),
+    ),
 }
 
 _COMMIT_ANSWERS: Final = {
