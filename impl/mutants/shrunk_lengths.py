@@ -233,6 +233,7 @@ STEPS: Final[dict[str, int]] = {
     "leave-removes-no-member": 4,
     "leave-without-rebalance": 11,
     "leaving-member-revokes-nothing": 3,
+    "leaving-member-stays-parked": 4,
     "left-member-stays-in-its-group": 6,
     "leftovers-outlive-their-connector": 3,
     "librdkafka-balance-score-overwritten": 10,

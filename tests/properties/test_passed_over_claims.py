@@ -208,6 +208,9 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "no event tells whether a commit was written": (
         "refusals_are_true", (GENERATION, moved("Stable"), commit(UNAVAILABLE))
     ),
+    "its SyncGroup waits when its session ends": (
+        "removed_member_is_answered", (parked("a", "SyncGroup"), removed("a", 1, "session expired"))
+    ),
     "one more": ("shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("roundrobin", ("t-0", "t-1"), ("t-2",)))),
     "each gets what it wants": ("assigned_topics_are_wanted", (wanted(a="t", b="tu"),)),
     "some subscriptions are not known": ("assigned_topics_are_wanted", (wanted(a="t"),)),
@@ -325,6 +328,12 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "its record was written": (
         "refusals_are_true", (GENERATION, moved("Empty"), WRITTEN, RECORD, left(UNAVAILABLE))
+    ),
+    "its JoinGroup waits when its session ends": (
+        "removed_member_is_answered", (parked("a"), removed("a", 1, "session expired"))
+    ),
+    "its SyncGroup waits when it is replaced": (
+        "removed_member_is_answered", (parked("a", "SyncGroup"), removed("a", 1, "replaced"))
     ),
     "a cooperative member": (
         "sticky_members_keep_their_share",
