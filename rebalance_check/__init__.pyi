@@ -213,6 +213,7 @@ from rebalance_check.properties.invariants.joining import (
 )
 from rebalance_check.properties.invariants.kept_claims import ClaimsAreOfAJoinedGeneration, RevokedIsNotCommitted
 from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
+from rebalance_check.properties.invariants.left_behind import RemovedMemberIsAnswered
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.lost_ids import LostMemberIdIsNotUsed
 from rebalance_check.properties.invariants.membership import (
@@ -245,7 +246,6 @@ from rebalance_check.properties.invariants.persistence import (
 )
 from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
 from rebalance_check.properties.invariants.removed_once import LeavingMembersAreRemoved, OnlyMembersAreRemoved
-from rebalance_check.properties.invariants.replacing import ReplacedMemberIsAnswered
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
     HeartbeatIsFenced,
@@ -515,7 +515,7 @@ __all__ = [
     "RefusalsAreTrue",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
-    "ReplacedMemberIsAnswered",
+    "RemovedMemberIsAnswered",
     "ReplyObserved",
     "ReplyReceived",
     "RequestAnswered",

@@ -159,7 +159,17 @@ CLAIM_MUTANTS: Final = [
     _mutant(
         "replaced-member-stays-parked",
         "the JoinGroup or SyncGroup of a static member that is replaced goes on waiting",
-        "replaced_member_is_answered",
+        "removed_member_is_answered",
+    ),
+    _mutant(
+        "leaving-member-stays-parked",
+        "the JoinGroup of a member that leaves while it waits is not answered",
+        "removed_member_is_answered",
+    ),
+    _mutant(
+        "live-groups-are-not-left",
+        "a LeaveGroup to a group that is not Dead is refused with COORDINATOR_NOT_AVAILABLE",
+        "refusals_are_true",
     ),
     _mutant(
         "session-runs-twice",

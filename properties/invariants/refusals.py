@@ -8,6 +8,8 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
+    GroupMetadataAppended,
+    GroupMetadataWritten,
     GroupStatusChanged,
     HeartbeatReplied,
     IncarnationStarted,
@@ -24,7 +26,7 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import NOT_RECORDED, Incarnation, IncarnationFold
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 _API_OF: Final[dict[type[ReplyEvent], Api]] = {
     JoinGroupReplied: Api.JOIN_GROUP,
@@ -42,6 +44,7 @@ _ALWAYS: Final = frozenset(
 )  # fmt: skip
 _OF_A_GENERATION: Final = frozenset({"ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "FENCED_INSTANCE_ID"})
 _LOADING: Final = "COORDINATOR_LOAD_IN_PROGRESS"
+_NOT_AVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 
 DOCUMENTED: Final[dict[Api, frozenset[str]]] = {
     Api.JOIN_GROUP: _ALWAYS | {
@@ -83,9 +86,10 @@ class _Documented(Fold):
 
 
 class _True(IncarnationFold):
-    """Judges what is answered at once, by the group as it is then."""
+    """Judges what is answered at once, by the group as it is then, and by whether its last record was written."""
 
     needs = ((IncarnationStarted, GenerationStarted, GroupStatusChanged),)
+    bookkeeping = frozenset({GroupMetadataAppended, GroupMetadataWritten, RequestParked})
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -93,15 +97,27 @@ class _True(IncarnationFold):
             HeartbeatReplied: self.on_heartbeat,
             SyncGroupReplied: self.on_sync,
             OffsetCommitReplied: self.on_commit,
+            JoinGroupReplied: self.on_join_or_leave,
+            LeaveGroupReplied: self.on_join_or_leave,
+            GroupMetadataWritten: self.on_written,
+            GroupMetadataAppended: self.on_appended,
         }
         super().__init__(invariant, handlers)
-        self.bookkeeping = frozenset({RequestParked})
         self.compared = 0
         self._parked: Recent[int, RequestParked] = Recent(WAITING)
+        self._unwritten: Recent[int, GroupMetadataWritten] = Recent(GENERATIONS)
 
     def on_parked(self, event: RequestParked) -> None:
         """What waits may be refused for what happens meanwhile."""
         self._parked[event.request] = event
+
+    def on_written(self, event: GroupMetadataWritten) -> None:
+        """Until it is appended, it may have failed, and the request that asked for it is refused."""
+        self._unwritten[event.incarnation] = event
+
+    def on_appended(self, event: GroupMetadataAppended) -> None:
+        """The log takes records."""
+        self._unwritten.pop(event.incarnation, None)
 
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
         """A rebalance is in progress while members are to join."""
@@ -115,19 +131,32 @@ class _True(IncarnationFold):
         """The old generation may commit until the join phase ends, the new one once it has its assignment."""
         self._judge(event, GroupStatus.COMPLETING_REBALANCE)
 
-    def _judge(self, event: ReplyEvent, rebalancing: GroupStatus) -> None:
+    def on_join_or_leave(self, event: JoinGroupReplied | LeaveGroupReplied) -> None:
+        """Neither is of a generation."""
+        self._judge(event, None)
+
+    def _judge(self, event: ReplyEvent, rebalancing: GroupStatus | None) -> None:
         group = self.incarnations.current
         waited = self._parked.pop(event.request, None) is not None
-        if waited or group is None or not group.is_known or not group.status or event.request_generation < 0:
+        if waited or group is None or not group.is_known or not group.status:
+            return
+        if rebalancing is not None and event.request_generation < 0:
             return
         self.compared = (self.compared or 0) + 1
-        if what := _untrue(event, group, rebalancing):
+        if what := self._is_served(event, group) or (rebalancing and _untrue(event, group, rebalancing)):
             began = [(f"generation {group.generation} began at {STEP}.", group.started)] if group.started else []
             self.contradiction(
                 f"{event.member_id} is answered {event.error} to {_API_OF[type(event)]}, and {what}",
                 *began,
                 (f"{event.error} was answered at {STEP}, and {what}: contradiction.", event),
             )
+
+    def _is_served(self, event: ReplyEvent, group: Incarnation) -> str:
+        """What contradicts that the coordinator is not available; no event tells whether a commit was written."""
+        away = group.status == GroupStatus.DEAD or event.incarnation in self._unwritten
+        if event.error != _NOT_AVAILABLE or away or isinstance(event, OffsetCommitReplied):
+            return ""
+        return f"the group was {group.status}"
 
 
 def _untrue(event: ReplyEvent, group: Incarnation, rebalancing: GroupStatus) -> str:
@@ -168,15 +197,18 @@ RefusalsAreTrue: Final = Invariant(
     name="refusals_are_true",
     family="gates",
     claim="a coordinator answers a member REBALANCE_IN_PROGRESS only in PreparingRebalance, to a commit only in "
-    "CompletingRebalance, ILLEGAL_GENERATION only for another generation, UNKNOWN_MEMBER_ID only if it is none, and "
-    "FENCED_INSTANCE_ID only if another member has its instance id",
+    "CompletingRebalance, ILLEGAL_GENERATION only for another generation, UNKNOWN_MEMBER_ID only if it is none, "
+    "FENCED_INSTANCE_ID only if another member has its instance id, and COORDINATOR_NOT_AVAILABLE only if the group is "
+    "Dead or its record is not written",
     source="ClassicGroup.validateOffsetCommit; GroupMetadataManager.classicGroupHeartbeatToClassicGroup, "
-    "classicGroupSyncToClassicGroup",
+    "classicGroupSyncToClassicGroup, classicGroupJoinToClassicGroup, classicGroupLeaveToClassicGroup",
     premises=(
         "the history holds the coordinator's events, with the requests it keeps and its answers",
         "what waited before it was refused is left out",
+        "of a JoinGroup and a LeaveGroup, COORDINATOR_NOT_AVAILABLE alone is judged, and of a commit all else: no "
+        "event tells whether its offsets were written",
     ),
-    exempted_by=(GroupStatusChanged, MemberAdded, MemberRemoved, RequestParked),
+    exempted_by=(GroupMetadataWritten, GroupStatusChanged, MemberAdded, MemberRemoved, RequestParked),
     violation=RefusalsAreTrueViolated,
     fold=_True,
 )

@@ -370,10 +370,12 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          answered("SyncGroup", 1), sent("OffsetCommit", 2, 1)],
         [sent("OffsetCommit", 0)],
     ],
-    "replaced_member_is_answered": [
+    "removed_member_is_answered": [
         [parked("a", 1), joined("a", 1), removed("a", "replaced")],
         [parked("a", 1), parked("a", 2), joined("a", 2), removed("b", "replaced"), removed("a", "replaced")],
-        [parked("a", 1), removed("a", "session expired"), removed("a", "replaced")],
+        [parked("a", 1), joined("a", 1), removed("a", "left")],
+        # Kafka never answers the SyncGroup of a member that goes
+        [parked("a", 1, "SyncGroup"), removed("a", "left"), removed("a", "replaced")],
     ],
     "committed_offsets_survive": [
         [accepted_commit("t-0"), loaded_with(("t-0", 5))],

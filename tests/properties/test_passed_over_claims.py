@@ -59,6 +59,7 @@ from rebalance_check.properties.verdict import Outcome
 History = Callable[..., list[Event]]
 
 PUNCTUAL: Final = RunStarted(subject="simulator", punctual=True)
+UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 BEGAN: Final = IncarnationStarted(incarnation=0, generation=0, status="Empty", initial_rebalance_delay_ms=3_000)
 GENERATION: Final = GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
 STARTED: Final = MemberStarted(member="m0", topics=("t",), rebalance_timeout_ms=60_000, session_timeout_ms=10_000)
@@ -199,6 +200,17 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it was no member": (
         "refusals_are_true", (began(1, "b"), moved("Stable"), commit("UNKNOWN_MEMBER_ID"))
     ),
+    "the group was Dead": ("refusals_are_true", (GENERATION, moved("Dead"), left(UNAVAILABLE))),
+    "its record was not written": ("refusals_are_true", (GENERATION, moved("Empty"), WRITTEN, left(UNAVAILABLE))),
+    "a leave that waited": (
+        "refusals_are_true", (GENERATION, moved("Stable"), parked("", "LeaveGroup"), left(UNAVAILABLE), left())
+    ),
+    "no event tells whether a commit was written": (
+        "refusals_are_true", (GENERATION, moved("Stable"), commit(UNAVAILABLE))
+    ),
+    "its SyncGroup waits when its session ends": (
+        "removed_member_is_answered", (parked("a", "SyncGroup"), removed("a", 1, "session expired"))
+    ),
     "one more": ("shares_are_of_one_size", (PUNCTUAL, STARTED, dealt("roundrobin", ("t-0", "t-1"), ("t-2",)))),
     "each gets what it wants": ("assigned_topics_are_wanted", (wanted(a="t", b="tu"),)),
     "some subscriptions are not known": ("assigned_topics_are_wanted", (wanted(a="t"),)),
@@ -309,6 +321,20 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "the same generation": ("refusals_are_true", (GENERATION, moved("Stable"), commit("ILLEGAL_GENERATION"))),
     "a member": ("refusals_are_true", (GENERATION, moved("Stable"), commit("UNKNOWN_MEMBER_ID"))),
+    "a group that is left": ("refusals_are_true", (GENERATION, moved("Stable"), left(UNAVAILABLE))),
+    "a group that is joined": (
+        "refusals_are_true",
+        (GENERATION, moved("Stable"), JoinGroupReplied(incarnation=0, generation=1, request=1, error=UNAVAILABLE)),
+    ),
+    "its record was written": (
+        "refusals_are_true", (GENERATION, moved("Empty"), WRITTEN, RECORD, left(UNAVAILABLE))
+    ),
+    "its JoinGroup waits when its session ends": (
+        "removed_member_is_answered", (parked("a"), removed("a", 1, "session expired"))
+    ),
+    "its SyncGroup waits when it is replaced": (
+        "removed_member_is_answered", (parked("a", "SyncGroup"), removed("a", 1, "replaced"))
+    ),
     "a cooperative member": (
         "sticky_members_keep_their_share",
         (PUNCTUAL, STARTED, dealt("cooperative-sticky", ("t-1",), ("t-0",), owned=(("t-0",), ("t-1",)))),

@@ -168,6 +168,20 @@ _REPLACEMENT: Final = {
             "",
         ),
     ),
+    "leaving-member-stays-parked": (
+        Edit(
+            "rebalance_check.impl.coordinator.leave:remove_member",
+            "shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))",
+            "pass",
+        ),
+    ),
+    "live-groups-are-not-left": (
+        Edit(
+            "rebalance_check.impl.coordinator.leave:leave_group",
+            "group.status is GroupStatus.DEAD",
+            "group.status is not GroupStatus.DEAD",
+        ),
+    ),
 }
 
 _COMMIT_ANSWERS: Final = {
