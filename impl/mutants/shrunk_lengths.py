@@ -148,6 +148,7 @@ STEPS: Final[dict[str, int]] = {
     "expiry-without-rebalance": 9,
     "failed-calls-do-not-end": 3,
     "failed-commit-is-repeated-at-once": 10,
+    "failed-commit-is-not-repeated": 8,
     "failed-join-is-repeated-at-once": 5,
     "failed-join-is-repeated-when-the-poll-ends": 8,
     "failed-look-up-is-repeated-at-once": 5,
