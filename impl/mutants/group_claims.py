@@ -44,6 +44,11 @@ GROUP_CLAIM_MUTANTS: Final = [
         "joins_wait_for_the_commit",
     ),
     _mutant(
+        "failed-commit-is-not-repeated",
+        "onJoinPrepare goes on when the commit that precedes the rebalance failed for a while only",
+        "joins_wait_for_the_commit",
+    ),
+    _mutant(
         "joining-member-revokes-when-it-leaves",
         "a consumer that leaves while it joins revokes its partitions, which other members may have",
         "leaving_members_revoke_what_is_theirs",

@@ -157,6 +157,17 @@ RECORD_MUTANTS: Final = [
         SimulatedProtocol.COOPERATIVE,
     ),
     _mutant(
+        "claimed-generations-are-not-recorded",
+        "a member records no generation of the partitions that its JoinGroup claims",
+        "leaders_record_what_was_claimed",
+        SimulatedProtocol.COOPERATIVE,
+    ),
+    _mutant(
+        "raised-calls-are-recorded-as-unfinished",
+        "a member records of a call that raised that it asked to be repeated",
+        "repeated_calls_wait_for_something",
+    ),
+    _mutant(
         "restart-requests-are-not-queued",
         "a worker that is asked to restart a connector or task neither queues that nor answers",
         "operator_requests_are_queued",

@@ -1,5 +1,5 @@
-"""A consumer that commits by itself joins when the commit that precedes the rebalance is answered, and not before; it
-repeats one that failed after a pause."""
+"""A consumer that commits by itself joins when the commit that precedes the rebalance is done or refused for good, and
+not before; it repeats one that failed after a pause."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     FINISHED,
     ON_JOIN_PREPARE,
+    UNFINISHED,
     CallbackEnded,
     CallbackStarted,
     Event,
     ListenerCalled,
     MemberEvent,
+    MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
 )
+from rebalance_check.properties.contract.polling import AFTER_BACKOFF
 from rebalance_check.properties.contract.standing import FAMILY
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
+RETRIABLE: Final = AFTER_BACKOFF | {"REQUEST_TIMED_OUT", "UNKNOWN_TOPIC_OR_PARTITION"}
+"""The outcomes of a commit that are not for good: trying again may help."""
+
 
 class JoinsWaitForTheCommitViolated(Violation):
-    """A consumer was prepared to join while its last commit was on its way."""
+    """A consumer was prepared to join while its last commit was on its way, or had failed for a while only."""
 
 
 class CommitsBeforeAJoinPauseViolated(Violation):
@@ -35,13 +41,14 @@ class CommitsBeforeAJoinPauseViolated(Violation):
 
 class _Preparation:
     """Of one member: when it began to prepare, whether a call runs that is before its listener, the commit that is on
-    its way, and the answer to the last one."""
+    its way, the answer to the last one, and whether its membership ended meanwhile."""
 
     def __init__(self, begun: CallbackStarted) -> None:
         self.begun = begun
         self.is_committing = True
         self.commit: RequestSent | None = None
         self.answer: RequestAnswered | None = None
+        self.is_over = False
 
 
 class _Preparations(SimulatedFold):
@@ -50,7 +57,7 @@ class _Preparations(SimulatedFold):
     bookkeeping = frozenset({*PROCESS, CallbackStarted, ListenerCalled, RequestSent, RequestAnswered})
     needs = ((MemberStarted,), (CallbackStarted,))
 
-    def __init__(self, invariant: Invariant) -> None:
+    def __init__(self, invariant: Invariant, more: dict[type[Event], Handler] | None = None) -> None:
         handlers: dict[type[Event], Handler] = {
             **dict.fromkeys(PROCESS, self.on_process),
             CallbackStarted: self.on_call,
@@ -59,14 +66,14 @@ class _Preparations(SimulatedFold):
             RequestAnswered: self.on_answered,
             CallbackEnded: self.on_return,
         }
-        super().__init__(invariant, handlers)
+        super().__init__(invariant, {**handlers, **(more or {})})
         self.compared = 0
         self.settings: dict[str, MemberStarted] = {}
-        self._of: dict[str, _Preparation] = {}
+        self.of: dict[str, _Preparation] = {}
 
     def on_process(self, event: MemberEvent) -> None:
         """Its settings are known from its start."""
-        self._of.pop(event.member, None)
+        self.of.pop(event.member, None)
         self.settings.pop(event.member, None)
         if isinstance(event, MemberStarted) and event.auto_commit_interval_ms and self.run.is_recorded:
             self.settings[event.member] = event
@@ -74,34 +81,35 @@ class _Preparations(SimulatedFold):
     def on_call(self, event: CallbackStarted) -> None:
         """It prepares to join, or goes on with that."""
         if event.callback == ON_JOIN_PREPARE and event.member in self.settings:
-            self._of.setdefault(event.member, _Preparation(event)).is_committing = True
+            self.of.setdefault(event.member, _Preparation(event)).is_committing = True
 
     def on_listener(self, event: ListenerCalled) -> None:
         """What is committed from here on is the application's, and not waited for."""
-        if (one := self._of.get(event.member)) is not None:
-            one.is_committing, one.answer = False, None
+        if (one := self.of.get(event.member)) is not None:
+            one.is_committing = False
 
     def on_sent(self, event: RequestSent) -> None:
         """The commit that precedes the rebalance."""
-        one = self._of.get(event.member)
+        one = self.of.get(event.member)
         if one is not None and one.is_committing and event.api == Api.OFFSET_COMMIT:
             self.look_at_commit(one, event)
             one.commit, one.answer = event, None
 
     def on_answered(self, event: RequestAnswered) -> None:
         """It is over, or its outcome stays unknown."""
-        one = self._of.get(event.member)
+        one = self.of.get(event.member)
         if one is not None and one.commit is not None and one.commit.request == event.request:
             one.commit, one.answer = None, event
 
     def on_return(self, event: CallbackEnded) -> None:
         """The member is prepared, or will go on."""
-        one = self._of.get(event.member)
+        one = self.of.get(event.member)
         if one is None or event.callback != ON_JOIN_PREPARE:
             return
         one.is_committing = False
+        if event.outcome != UNFINISHED:
+            del self.of[event.member]
         if event.outcome == FINISHED:
-            del self._of[event.member]
             self.look_at_end(one, event)
 
     def look_at_commit(self, one: _Preparation, event: RequestSent) -> None:
@@ -112,17 +120,38 @@ class _Preparations(SimulatedFold):
 
 
 class _Waits(_Preparations):
+    bookkeeping = _Preparations.bookkeeping | {MembershipLost}
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MembershipLost: self.on_lost})
+
+    def on_lost(self, event: MembershipLost) -> None:
+        """A commit that fails from here on is not repeated: there is no membership to commit in."""
+        if (one := self.of.get(event.member)) is not None:
+            one.is_over = True
+
     def look_at_end(self, one: _Preparation, event: CallbackEnded) -> None:
-        """No commit is on its way, or there is no time left."""
+        """No commit is on its way, or is to be repeated, or there is no time left."""
         self.compared = (self.compared or 0) + 1
-        due_ms = one.begun.time_ms + self.settings[event.member].rebalance_timeout_ms
-        if one.commit is not None and event.time_ms < due_ms:
+        if event.time_ms >= one.begun.time_ms + self.settings[event.member].rebalance_timeout_ms:
+            return
+        begun = (f"{event.member}, which commits by itself, began to prepare at {STEP};", one.begun)
+        if one.commit is not None:
             self.contradiction(
                 f"{event.member} is prepared to join, and its commit is not answered",
-                (f"{event.member}, which commits by itself, began to prepare at {STEP};", one.begun),
+                begun,
                 (f"it sent its commit at {STEP};", one.commit),
                 (f"it is prepared at {STEP}, within its rebalance timeout, and no answer came: contradiction.", event),
             )
+        elif one.answer is not None and one.answer.error in RETRIABLE and not one.is_over:
+            self.contradiction(
+                f"{event.member} is prepared to join, and does not repeat its commit",
+                begun,
+                (f"its commit was answered {one.answer.error or 'nothing'} at {STEP}, which is not for good;",
+                 one.answer),
+                (f"it is prepared at {STEP}, within its rebalance timeout, and sent no other commit: contradiction.",
+                 event),
+            )  # fmt: skip
 
 
 class _Pauses(_Preparations):
@@ -147,11 +176,12 @@ class _Pauses(_Preparations):
 JoinsWaitForTheCommit: Final = Invariant(
     name="joins_wait_for_the_commit",
     family=FAMILY,
-    claim="onJoinPrepare of a consumer that commits by itself ends when the commit that it sent is answered or given "
-    "up, or when its rebalance timeout has passed, and not before",
-    source="ConsumerCoordinator.onJoinPrepare (autoCommitOffsetRequestFuture, joinPrepareTimer)",
+    claim="onJoinPrepare of a consumer that commits by itself ends when the commit that it sent is done or refused for "
+    "good (one that is not answered, or refused by a coordinator that moved or loads, is sent again), when its "
+    "membership is over, or when its rebalance timeout has passed, and not before",
+    source="ConsumerCoordinator.onJoinPrepare (autoCommitOffsetRequestFuture, isRetriable, joinPrepareTimer)",
     premises=(RECORDED,),
-    exempted_by=(ListenerCalled, MemberStarted, RequestAnswered, RequestSent),
+    exempted_by=(ListenerCalled, MembershipLost, MemberStarted, RequestAnswered, RequestSent),
     violation=JoinsWaitForTheCommitViolated,
     fold=_Waits,
 )

@@ -160,6 +160,24 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         COMMIT, (*RUNS, call(ON_JOIN_PREPARE), called(ON_PARTITIONS_REVOKED), sent("OffsetCommit", 1),
                  back(ON_JOIN_PREPARE))
     ),
+    "the commit is repeated": (
+        COMMIT, (*FAILED, call(ON_JOIN_PREPARE), sent("OffsetCommit", 2), answered("OffsetCommit", 2),
+                 back(ON_JOIN_PREPARE))
+    ),
+    "the commit is refused for good": (
+        COMMIT, (*FAILED[:-1], answered("OffsetCommit", 1, "ILLEGAL_GENERATION"), call(ON_JOIN_PREPARE),
+                 back(ON_JOIN_PREPARE))
+    ),
+    "there is no membership to repeat it in": (
+        COMMIT, (*FAILED, REFUSED, call(ON_JOIN_PREPARE), back(ON_JOIN_PREPARE))
+    ),
+    "there is no time to repeat it": (
+        COMMIT, (*FAILED, call(ON_JOIN_PREPARE, at=15_000), back(ON_JOIN_PREPARE, at=15_000))
+    ),
+    "another join needs another commit": (
+        COMMIT, (*FAILED, call(ON_JOIN_PREPARE), back(ON_JOIN_PREPARE, "raised"), call(ON_JOIN_PREPARE),
+                 back(ON_JOIN_PREPARE))
+    ),
     "it pauses": (PAUSE, (*FAILED, call(ON_JOIN_PREPARE, at=100), sent("OffsetCommit", 2, at=100))),
     "settled, it revokes": (
         LEAVING, (*RUNS, sent("JoinGroup", 1), answered("JoinGroup", 1), sent("SyncGroup", 2),
@@ -200,6 +218,11 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the commit is under way": (
         COMMIT, (*RUNS, call(ON_JOIN_PREPARE), sent("OffsetCommit", 1), back(ON_JOIN_PREPARE, UNFINISHED),
                  call(ON_JOIN_PREPARE, at=14_999), back(ON_JOIN_PREPARE, at=14_999))
+    ),
+    "the commit is not repeated": (COMMIT, (*FAILED, call(ON_JOIN_PREPARE), back(ON_JOIN_PREPARE))),
+    "the commit is not repeated after no answer": (
+        COMMIT, (*FAILED[:-1], answered("OffsetCommit", 1, None), call(ON_JOIN_PREPARE),
+                 called(ON_PARTITIONS_REVOKED), back(ON_JOIN_PREPARE))
     ),
     "it does not pause": (PAUSE, (*FAILED, call(ON_JOIN_PREPARE, at=99), sent("OffsetCommit", 2, at=99))),
     "it does not pause after no answer": (

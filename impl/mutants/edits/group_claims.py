@@ -38,6 +38,13 @@ GROUP_CLAIM_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "outcome is CommitOutcome.PENDING:\n        pass",
         ),
     ),
+    "failed-commit-is-not-repeated": (
+        Edit(
+            f"{_CONSUMER}._committed_before_joining",
+            "self._now_ms < self._prepare_until_ms and outcome is CommitOutcome.RETRIABLE",
+            "False",
+        ),
+    ),
     "joining-member-revokes-when-it-leaves": (
         Edit(f"{_CONSUMER}.on_leave_prepare", "self._generation.reset or", "self._generation.reset and"),
     ),

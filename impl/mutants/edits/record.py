@@ -158,6 +158,16 @@ RECORD_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "joined-claims-are-those-of-before": (
         Edit(f"{_CLIENT}.joining:Joining._send_join", "self._sent_claims = self.claims()", "pass"),
     ),
+    "claimed-generations-are-not-recorded": (
+        Edit(
+            f"{_CLIENT}.leading:Leading.describe_claimed_generation",
+            "return read_claimed_generation(metadata)",
+            "return None",
+        ),
+    ),
+    "raised-calls-are-recorded-as-unfinished": (
+        Edit(f"{_CLIENT}.calling:Calling.__exit__", "else RAISED", "else UNFINISHED"),
+    ),
     "restart-requests-are-not-queued": (
         Edit(
             f"{_CONNECT}.herder.serving:Serving.restart_work",

@@ -55,6 +55,8 @@ from rebalance_check.model.vocabulary.events import (
     TopicsReset,
     WorkerClaimed,
     WorkerConfigured,
+    WorkRevocationEnded,
+    WorkRevocationStarted,
     WorkStateChanged,
     ZombieFencingEnded,
 )
@@ -67,6 +69,7 @@ CALLS, CLAIMS, COMMITS = "calls_are_recorded_whole", "claims_are_recorded", "com
 BEGINS, WRITES = "ends_follow_begins", "config_writes_are_announced"
 STATUSES, RESETS = "status_records_are_true", "resets_are_recorded"
 NUMBERS, JOINED, OPERATORS = "numbers_have_no_gaps", "joins_record_their_claims", "operator_requests_are_queued"
+READ_CLAIMS, REPEATED = "leaders_record_what_was_claimed", "repeated_calls_wait_for_something"
 STORES, TARGETS = "stores_stop_with_their_worker", "changed_work_has_a_target"
 TOPIC_KEY: Final = "status-topic-t:connector-c"
 
@@ -180,6 +183,23 @@ def asks_leader(request: int) -> LeaderAsked:
     return LeaderAsked(member="w0", request=request, operation="fence", connector="c", url="u")
 
 
+def claims(member_id: str, generation: int | None, *owned: str) -> RequestSent:
+    return RequestSent(
+        member="w0", api="JoinGroup", request=1, member_id=member_id, owned=owned, claimed_generation=generation
+    )
+
+
+def computed(generation: int, *owned: str) -> AssignmentComputed:
+    return AssignmentComputed(
+        member="w1", generation=2, owned_partitions=(("a", owned),), owned_generations=(("a", generation),)
+    )
+
+
+COMMITS_BY_ITSELF: Final = MemberStarted(member="w0", auto_commit_interval_ms=5_000)
+REVOKES: Final = WorkRevocationStarted(member="w0", generation=1, member_id="a", work=("c-0",), reason="revoked")
+REVOKED: Final = WorkRevocationEnded(member="w0", generation=1, member_id="a", work=("c-0",))
+UNFINISHED: Final = back(outcome="unfinished")
+
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a consumer's call": (CALLS, (RUN, STARTED, called(), COMPLETED, back())),
     "a worker's call": (CALLS, (RUN, STARTED, WORKER, called(), RECEIVED, COMPLETED, back())),
@@ -230,6 +250,19 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "an answer that is given up": (
         JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joins(), answered("JoinGroup", None), joined("t-0"))
     ),
+    "a leader reads what was sent": (READ_CLAIMS, (RUN, claims("a", 1, "t-1", "t-0"), computed(1, "t-0", "t-1"))),
+    "an old version has no generation": (READ_CLAIMS, (RUN, claims("a", None), computed(-1))),
+    "a leader reads what was sent before": (
+        READ_CLAIMS, (RUN, claims("a", 1, "t-0"), claims("a", 2), computed(1, "t-0"))
+    ),
+    "of a member that had no id": (
+        READ_CLAIMS, (RUN, claims("", -1), answered("JoinGroup"), joined(), computed(-1))
+    ),
+    "a commit before a join": (
+        REPEATED, (RUN, COMMITS_BY_ITSELF, called("onJoinPrepare"), back("onJoinPrepare", "unfinished"))
+    ),
+    "work that stops": (REPEATED, (RUN, STARTED, called(), REVOKES, UNFINISHED, called(), REVOKED, back())),
+    "a call that raised": (REPEATED, (RUN, STARTED, called(), back(outcome="raised"))),
     "asked and queued": (OPERATORS, (RUN, asked("pause"), queued("pause"), asked("stop", 1), queued("stop", 1))),
     "asked and answered": (OPERATORS, (RUN, asked("reset topics"), DONE, RunSettled())),
     "asked and dead": (OPERATORS, (RUN, asked("pause"), STARTED, RunSettled())),
@@ -280,6 +313,15 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the claims of an earlier join": (
         JOINED, (RUN, joins("t-0"), answered("JoinGroup"), joins(), answered("JoinGroup"), joined("t-0"))
     ),
+    "a leader reads another generation": (READ_CLAIMS, (RUN, claims("a", 1), computed(2))),
+    "a leader reads a generation that was not sent": (READ_CLAIMS, (RUN, claims("a", None), computed(2))),
+    "a leader reads other partitions": (READ_CLAIMS, (RUN, claims("a", 1, "t-0"), computed(1, "t-1"))),
+    "a leader reads of a member that had no id": (
+        READ_CLAIMS, (RUN, claims("", -1), answered("JoinGroup"), joined(), computed(1))
+    ),
+    "a consumer that commits by itself completes": (REPEATED, (RUN, COMMITS_BY_ITSELF, called(), UNFINISHED)),
+    "nothing to commit": (REPEATED, (RUN, STARTED, called("onJoinPrepare"), back("onJoinPrepare", "unfinished"))),
+    "all work has stopped": (REPEATED, (RUN, STARTED, called(), REVOKES, REVOKED, UNFINISHED)),
     "neither queued nor answered": (OPERATORS, (RUN, asked("pause"), asked("stop", 1))),
     "another is queued": (OPERATORS, (RUN, asked("pause"), queued("stop"), RunSettled())),
     "no owner is looked up": (OPERATORS, (RUN, asked("restart work"), queued("restart work"), RunSettled())),
