@@ -248,6 +248,71 @@ HARMLESS_EDITS: Final[tuple[HarmlessEdit, ...]] = (
         "equivalent",
         "the simulated broker compacts less than it might, which brokers may.",
     ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.client.lookup:CoordinatorLookup.is_due",
+            "return self.node is None and self.in_flight is None and now_ms >= self.due_ms",
+            "return self.node is None and self.in_flight is None and now_ms > self.due_ms",
+        ),
+        "equivalent",
+        "a look-up that is due goes out one millisecond later.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.hash_order:Choices.leader",
+            "return candidates[0]",
+            "return candidates[(-1)]",
+        ),
+        "equivalent",
+        "another member leads, which Kafka leaves to the order of a map; only a comparison with Java tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.coordinator.hash_order:Choices.protocol",
+            "return candidates[0]",
+            "return candidates[1]",
+        ),
+        "equivalent",
+        "another protocol wins a tied vote, which Kafka leaves to the order of a map; only a comparison with "
+        "Java tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.herder.reconfiguring:task_configs",
+            'return tuple({"task.id": str(number), VERSION: str(config.get(VERSION))} for number in range(count))',
+            'return tuple({"task.id": str(number), TASKS_MAX: str(config.get(VERSION))} for number in range(count))',
+        ),
+        "equivalent",
+        "the simulated plug-in gives its tasks another setting, and one setting is as good as the other.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.assignors.sticky_constrained:_Deal._fill",
+            "self._turn = place % len(self._below) if self._below else 0",
+            "pass",
+        ),
+        "equivalent",
+        "members get their partitions in another order: shares are as even, and only Kafka's assignor tells.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.config.channel:ConfigChannel.serve_end",
+            "if reached and self.prompt:",
+            "if reached and self.committed:",
+        ),
+        "equivalent",
+        "the simulated thread of a config store takes its next step at once, which it may.",
+    ),
+    HarmlessEdit(
+        Edit(
+            "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator.wake_up",
+            "self._is_inside_join = False",
+            "pass",
+        ),
+        "out of reach",
+        "a worker that is woken while it looks for its coordinator goes on with its pause, where Kafka's "
+        "begins anew: it asks up to 100 ms later.",
+    ),
 )
 
 

@@ -87,4 +87,10 @@ NEED_MUTANTS: Final = [
         "status_write_has_a_cause",
         replace(_CONNECT, first=60, last=70),
     ),
+    _mutant(
+        "each-write-is-followed-by-a-claim",
+        "a leader claims its write privileges anew after each privileged write, also one that succeeded",
+        "privilege_claim_has_a_cause",
+        _CONNECT,
+    ),
 ]

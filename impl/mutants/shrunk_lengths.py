@@ -136,6 +136,7 @@ STEPS: Final[dict[str, int]] = {
     "deposed-coordinator-never-learns": 10,
     "deposed-leader-appends": 5,
     "destroyed-written-as-value": 3,
+    "each-write-is-followed-by-a-claim": 10,
     "eager-cooperative-mode-disagreement-inside-client": 10,
     "eager-deals-connectors-to-all": 1,
     "eager-keeps-partitions-while-joining": 4,

@@ -13,6 +13,7 @@ from rebalance_check.properties.need import (
     joining,
     leaving,
     looking_up,
+    privileges,
     reassigning,
     rebalancing,
     removing,
@@ -31,5 +32,6 @@ NeedClaims: Final[tuple[Invariant, ...]] = (
     *looking_up.CLAIMS,
     *working.CLAIMS,
     *announcing.CLAIMS,
+    *privileges.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -99,4 +99,11 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "    return {member: tuple(sorted(assigned[like])) for member, like in shares}",
         ),
     ),
+    "each-write-is-followed-by-a-claim": (
+        Edit(
+            "rebalance_check.impl.connect.herder.fencing:Fencing._written",
+            "if isinstance(error, PrivilegedWriteError):",
+            "if error is None or isinstance(error, PrivilegedWriteError):",
+        ),
+    ),
 }
