@@ -51,10 +51,12 @@ class _Preparation:
         self.is_over = False
 
 
+_OF_PREPARATIONS: Final = frozenset({*PROCESS, CallbackStarted, ListenerCalled, RequestSent, RequestAnswered})
+
+
 class _Preparations(SimulatedFold):
     """Of each consumer that commits by itself: its settings, and the preparation that is under way."""
 
-    bookkeeping = frozenset({*PROCESS, CallbackStarted, ListenerCalled, RequestSent, RequestAnswered})
     needs = ((MemberStarted,), (CallbackStarted,))
 
     def __init__(self, invariant: Invariant, more: dict[type[Event], Handler] | None = None) -> None:
@@ -120,7 +122,7 @@ class _Preparations(SimulatedFold):
 
 
 class _Waits(_Preparations):
-    bookkeeping = _Preparations.bookkeeping | {MembershipLost}
+    bookkeeping = _OF_PREPARATIONS | {MembershipLost}
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MembershipLost: self.on_lost})
@@ -155,7 +157,7 @@ class _Waits(_Preparations):
 
 
 class _Pauses(_Preparations):
-    bookkeeping = (_Preparations.bookkeeping | {CallbackEnded}) - {RequestSent}
+    bookkeeping = (_OF_PREPARATIONS | {CallbackEnded}) - {RequestSent}
 
     def look_at_commit(self, one: _Preparation, event: RequestSent) -> None:
         """The one before failed some time ago."""

@@ -44,7 +44,9 @@ class _Completes(Fold):
         reasons.append(Because(f"when the run ended at {STEP}, this was pending: {pending}.", event))
         turns = [one for loop in loops for one in loop.turn]
         concerned = {id(reason.event) for reason in reasons} | {id(one) for one in turns}
-        events = [one for one in standstill.events if id(one) in concerned]
+        known = {id(one) for one in standstill.events}
+        before = [one.event for one in reasons if one.event is not None and id(one.event) not in known]
+        events = [*before, *(one for one in standstill.events if id(one) in concerned)]
         self.violated(f"{first}{more}", reasons, events, turns)
 
 

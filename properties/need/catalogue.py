@@ -13,7 +13,6 @@ from rebalance_check.properties.need import (
     joining,
     leaving,
     looking_up,
-    privileges,
     reassigning,
     rebalancing,
     removing,
@@ -32,6 +31,5 @@ NeedClaims: Final[tuple[Invariant, ...]] = (
     *looking_up.CLAIMS,
     *working.CLAIMS,
     *announcing.CLAIMS,
-    *privileges.CLAIMS,
 )
 """In the order in which reports name them."""

@@ -23,7 +23,7 @@ OF_SIMULATED_RUNS = {
     "only_running_tasks_use_topics", "target_states_are_asked_for", "idle_herder_acts_at_once",
     "new_work_goes_to_the_least", "stopping_workers_start_nothing", "workers_end_when_asked", "work_fails_for_a_cause",
     "only_slow_work_is_cancelled", "plugins_reach_their_state", "published_task_configs_arrive",
-    "failed_tasks_get_no_producer", "restarts_follow_statuses", "earlier_tasks_are_fenced",
+    "failed_tasks_get_no_producer", "restarts_follow_statuses", "earlier_tasks_are_fenced", "privilege_claim_has_a_cause",
     "new_configs_lead_to_a_round", "operators_get_true_answers", "delays_run_out", "statuses_are_drained",
     "known_configs_are_not_read_again", "states_are_written", "herder_queues_are_in_order",
     "served_requests_are_answered_once", "due_requests_are_served", "reconfigurations_are_retried", "leaders_are_asked",

@@ -14,7 +14,6 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.config_store.calls import CLAIM, FAILED_TRANSACTION
 from rebalance_check.properties.kinds import Handler, Invariant
-from rebalance_check.properties.need.causes import FAMILY
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
@@ -94,7 +93,7 @@ class _Claims(SimulatedFold):
 
 PrivilegeClaimHasACause: Final = Invariant(
     name="privilege_claim_has_a_cause",
-    family=FAMILY,
+    family="connect_duties",
     claim="a worker claims the write privileges of the config topic when it has received an assignment as the leader, "
     "when a transaction of its own failed, or when a claim failed, and otherwise not",
     source="DistributedHerder.RebalanceListener.onAssigned, tick (fencedFromConfigTopic), writeToConfigTopicAsLeader; "
