@@ -28,6 +28,7 @@ IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
         "writes: a heartbeat that is answered with REBALANCE_IN_PROGRESS waits for earlier writes",
         "writes: a heartbeat that waits has prolonged the session when it arrived",
         "writes: a heartbeat that waits is answered when the coordinator stops serving",
+        "writes: a JoinGroup behind a record that is not written is refused when the coordinator stops serving",
         "writes: a leave waits for earlier writes",
         "writes: a leave that removes no member waits for earlier writes",
         "writes: a leave whose record failed is not undone in memory",
