@@ -42,11 +42,11 @@ pytest_line() {
 # with_jars FOLDER COMMAND...: runs it with the setting that says where Kafka's jars are.
 with_jars() { REBALANCE_CHECK_KAFKA_JARS=$1 "${@:2}"; }
 
-# on_kafka RELEASE OPTION...: the suites on that release in containers, with options for pytest. Two files of tests at a
-# time, each with a broker of its own: both mostly wait for sessions to end.
+# on_kafka RELEASE OPTION...: the suites on that release in containers, with options for pytest. Three files of tests
+# at a time, each with a broker of its own: all mostly wait for sessions to end.
 on_kafka() {
   REBALANCE_CHECK_KAFKA_IMAGE=$KAFKA_IMAGE:$1 with_jars "$REBALANCE_CHECK_CACHE/kafka" \
-    python -m tox -e brokers -- testcontainers --numprocesses 2 --dist loadfile "${@:2}"
+    python -m tox -e brokers -- testcontainers --numprocesses 3 --dist loadfile "${@:2}"
 }
 
 # our_containers: the containers of the suites, a line each, running or not.
