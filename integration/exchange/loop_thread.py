@@ -41,7 +41,8 @@ class LoopThread:
         return self.run(calling())
 
     def close(self) -> None:
-        """Stop the loop and its thread."""
+        """Cancel what still runs, and stop the loop and its thread."""
+        self.run(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(TIMEOUT_S)
         self._loop.close()
@@ -49,3 +50,12 @@ class LoopThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+
+
+async def _cancel_others() -> None:
+    """Cancel all other tasks, also those that begin meanwhile: that of a connection which was just accepted, say."""
+    this = asyncio.current_task()
+    while others := [task for task in asyncio.all_tasks() if task is not this]:
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
