@@ -217,7 +217,7 @@ CLAIM_MUTANTS: Final = [
     ),
     _mutant(
         "sync-deadline-is-a-session",
-        "the deadline for SyncGroups is armed as the session of nobody, which ends without effect",
+        "the deadline for SyncGroups is armed as the session of no member, which ends without effect",
         "each_member_is_timed",
     ),
     _mutant(

@@ -15,12 +15,11 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.plugin_runs import RUNNING, PluginFold, PluginRun
 from rebalance_check.properties.connect.plugin_states import STARTED
+from rebalance_check.properties.connect.targets import PAUSED
 from rebalance_check.properties.connect.worker import connector_of, is_task_of
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
-
-PAUSED: Final = "PAUSED"
 
 
 class TasksStartOnceViolated(Violation):

@@ -27,8 +27,8 @@ from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.processes import PROCESS
 from rebalance_check.properties.views.simulated import RECORDED, SimulatedFold
 
-RETRIABLE: Final = AFTER_BACKOFF | {"REQUEST_TIMED_OUT", "UNKNOWN_TOPIC_OR_PARTITION"}
-"""The outcomes of a commit that are not for good: trying again may help."""
+NOT_FOR_GOOD: Final = AFTER_BACKOFF | {"REQUEST_TIMED_OUT", "UNKNOWN_TOPIC_OR_PARTITION"}
+"""The outcomes of a commit after which trying again may help (``RetriableException``)."""
 
 
 class JoinsWaitForTheCommitViolated(Violation):
@@ -145,7 +145,7 @@ class _Waits(_Preparations):
                 (f"it sent its commit at {STEP};", one.commit),
                 (f"it is prepared at {STEP}, within its rebalance timeout, and no answer came: contradiction.", event),
             )
-        elif one.answer is not None and one.answer.error in RETRIABLE and not one.is_over:
+        elif one.answer is not None and one.answer.error in NOT_FOR_GOOD and not one.is_over:
             self.contradiction(
                 f"{event.member} is prepared to join, and does not repeat its commit",
                 begun,

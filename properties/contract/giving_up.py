@@ -1,6 +1,7 @@
 """What a member that leaves by itself does with its partitions: it revokes what is its own, and loses other ones.
 
-A member that owns none gives up none."""
+A member that owns none gives up none.
+"""
 
 from __future__ import annotations
 

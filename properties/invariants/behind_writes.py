@@ -29,10 +29,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 from rebalance_check.properties.views.simulated import SIMULATED, SimulatedFold
-from rebalance_check.properties.views.timeouts import GRACE_MS
-
-WRITE_MS: Final = GRACE_MS // 2
-"""``offsets.commit.timeout.ms`` by default: how long a request waits for the log."""
+from rebalance_check.properties.views.timeouts import WRITE_MS
 
 KEPT: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 """The requests that wait for other members, and for the log only while it is behind."""
@@ -50,8 +47,8 @@ class UnwrittenRequestsAreRefusedViolated(Violation):
 class _Refused(SimulatedFold):
     """Per incarnation: the record that is being written, and the requests that are kept since then, by their number.
 
-    A log that refuses what is written does so at once: it keeps nobody waiting. After a fault of its node nobody knows
-    how much of a request's time has run.
+    A log that refuses what is written does so at once: no request waits for it. After a fault of its node the history
+    does not say how much of a request's time has run.
     """
 
     needs = ((GroupMetadataWritten,), (RequestParked,))

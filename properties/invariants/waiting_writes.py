@@ -24,7 +24,7 @@ from rebalance_check.properties.invariants.deadline_fold import DeadlineFold
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import DEPARTED, Recent
-from rebalance_check.properties.views.timeouts import GRACE_MS
+from rebalance_check.properties.views.timeouts import GRACE_MS, WRITE_MS
 
 WAITS_FOR_A_WRITE: Final = frozenset({Api.LEAVE_GROUP, Api.OFFSET_COMMIT})
 
@@ -98,7 +98,7 @@ WritesAreAnswered: Final = Invariant(
     source="CoordinatorRuntime (writeTimeout); GroupMetadataManager.classicGroupLeave; OffsetMetadataManager",
     premises=(
         _PREMISE,
-        f"the time limit of a write is {GRACE_MS // 2_000} s, and as long again is left for a slow answer",
+        f"the time limit of a write is {WRITE_MS // 1_000} s, and as long again is left for a slow answer",
         "left out is what a coordinator kept that ended, was killed, paused or replaced",
         "a history that ends before a deadline is undecided",
     ),

@@ -17,9 +17,12 @@ from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.deadlines import Deadlines
 from rebalance_check.properties.views.step_times import rebalance_timeout_of
 
-GRACE_MS: Final = 10_000
-"""What a deadline has on top of the timeouts: 5 s that a client gives its JoinGroup (``JOIN_GROUP_TIMEOUT_LAPSE`` of
-``AbstractCoordinator``) and 5 s for a write to the log (``offsets.commit.timeout.ms``)."""
+WRITE_MS: Final = 5_000
+"""How long a coordinator waits for a write to the log, by default (``offsets.commit.timeout.ms``)."""
+
+GRACE_MS: Final = 5_000 + WRITE_MS
+"""What a deadline has on top of the timeouts: what a client gives its JoinGroup (``JOIN_GROUP_TIMEOUT_LAPSE`` of
+``AbstractCoordinator``), and a write to the log."""
 
 
 class Timeouts(Memory):

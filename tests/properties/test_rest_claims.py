@@ -126,7 +126,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         # another one acts since
         [ACTS, PRIMARY, FOLLOWER, GROUP, TaskStopped(member="m0", generation=1, task="primary"),
          replace(ACTS, member="m1"), *(later(one, primary="http://m1:1") for one in (PRIMARY, FOLLOWER)), GROUP],
-        # nobody is eligible
+        # no member is eligible
         [ACTS, PRIMARY, FOLLOWER, GROUP, TaskStopped(member="m0", generation=1, task="primary"),
          *(later(one, primary="") for one in (PRIMARY, FOLLOWER)), GROUP],
     ],

@@ -22,13 +22,11 @@ from rebalance_check.model.vocabulary.events import (
     StepStarted,
     SyncGroupReplied,
 )
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-History = Callable[..., list[Event]]
+Judged = Callable[[str, tuple[Event, ...]], Outcome]
 REFUSED: Final = "COORDINATOR_NOT_AVAILABLE"
-NAME: Final = "unwritten_requests_are_refused"
+CLAIM: Final = "unwritten_requests_are_refused"
 PUNCTUAL: Final = RunStarted(subject="simulator", punctual=True)
 WRITTEN: Final = GroupMetadataWritten(incarnation=0, generation=1, members=())
 APPENDED: Final = GroupMetadataAppended(incarnation=0, generation=1, members=(), offset=0)
@@ -78,11 +76,11 @@ SILENT: Final[dict[str, tuple[Event, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", VIOLATED)
-def test_a_request_that_waits_on__is_seen(history: History, case: str) -> None:
-    assert judge(history(*VIOLATED[case]), select([NAME])).outcome is Outcome.VIOLATED
+@pytest.mark.parametrize("events", VIOLATED.values(), ids=VIOLATED)
+def test_a_request_that_waits_on__is_seen(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is Outcome.VIOLATED
 
 
-@pytest.mark.parametrize("case", SILENT)
-def test_a_request_that_may_wait__breaks_nothing(history: History, case: str) -> None:
-    assert judge(history(*SILENT[case]), select([NAME])).outcome is not Outcome.VIOLATED
+@pytest.mark.parametrize("events", SILENT.values(), ids=SILENT)
+def test_a_request_that_may_wait__breaks_nothing(outcome: Judged, events: tuple[Event, ...]) -> None:
+    assert outcome(CLAIM, events) is not Outcome.VIOLATED
