@@ -23,7 +23,7 @@ COMPILED = (
     "properties/judge.py",
     "properties/kinds.py",
     "properties/listening.py",
-    "properties/numbering.py",
+    "properties/completeness.py",
     "properties/panel.py",
     "properties/config_store/*.py",
     "properties/connect/*.py",

@@ -132,7 +132,7 @@ def judge_run(seed: int, events: Iterable[Event], invariants: Sequence[Invariant
             judging.observe(event)
     except UnreadableRun as fault:
         judging.miss(UnreadLine(str(fault)))
-    pending = event.pending if isinstance(event, RunEnded) else ()
+    pending = (event.pending or ()) if isinstance(event, RunEnded) else ()
     return JudgedRun(seed, judging.judgement(), pending)
 
 

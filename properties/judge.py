@@ -15,11 +15,11 @@ from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
+from rebalance_check.properties.completeness import Completeness
 from rebalance_check.properties.history import Scanned, scan_history
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.kinds import NOT_FOUND, Invariant
+from rebalance_check.properties.kinds import NOT_FOUND, Invariant, Place
 from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
-from rebalance_check.properties.numbering import Numbering
 from rebalance_check.properties.panel import Panel
 from rebalance_check.properties.verdict import Undecided, Verdict, worst
 
@@ -32,14 +32,19 @@ NAMED_LINES: Final = 10
 class Judge:
     """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
 
-    ``invariants`` defaults to the whole catalogue; ``require_tested`` is passed on to each `Judgement`.
+    ``invariants`` defaults to the whole catalogue; ``require_tested`` is passed on to each `Judgement`. ``is_merged``: the
+    events come from several files, so that nothing but numbers and an attested end says that a record is complete.
     """
 
-    def __init__(self, invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False) -> None:
+    def __init__(
+        self, invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False, is_merged: bool = False
+    ) -> None:
         self.invariants = tuple(CATALOGUE if invariants is None else invariants)
         self.require_tested = require_tested
         self._panels: dict[str, Panel] = {}
-        self._numbering = Numbering()
+        self._place = Place()
+        self._completeness = Completeness(self._place, is_merged=is_merged)
+        self._early: Event | None = None
         self._run: list[Event] = []
         self._broken = ""
         self._unread: list[UnreadLine] = []
@@ -47,13 +52,36 @@ class Judge:
         self._missed = ""
         self._events = 0
         self._ended = False
+        self._has_one_clock = False
 
     def observe(self, event: Event) -> None:
         """Take the next event of the history."""
+        if self._early is not None:
+            self._bring_into_order(event)
+        elif self._completeness.is_early(event):
+            self._early = event
+        else:
+            self._take(event)
+
+    def _bring_into_order(self, event: Event) -> None:
+        """Two neighbouring lines of one source that stand in the wrong order are taken in the right one."""
+        early = self._early
+        assert early is not None
+        self._early = None
+        are_swapped = (event.group, event.source, event.seq + 1) == (early.group, early.source, early.seq)
+        if are_swapped:
+            self._take(event)
+        self._take(early)
+        if not are_swapped:
+            self.observe(event)
+
+    def _take(self, event: Event) -> None:
         self._events += 1
-        expected = self._numbering.expected(event)
-        if event.seq != expected:
-            self._hole(event, expected)
+        self._place.index += 1
+        if not self._completeness.admit(event):
+            return
+        if self._has_one_clock:
+            self._completeness.note_time(event)
         if isinstance(event, (RunStarted, RunEnded)):
             self._observe_run(event)
         else:
@@ -64,28 +92,36 @@ class Judge:
     def miss(self, line: UnreadLine) -> None:
         """Take note of a line that cannot be read where the next event should be.
 
-        A violation before it stands. After it, an event of its group may be missing: what seems violated is undecided
-        and named, and nothing is held.
+        A violation before it stands. Behind it, an event of its group may be missing: what could be excused by that
+        event is undecided and named, and nothing is held.
         """
+        self._take_early()
         self._unread_count += 1
         self._unread += [line] if len(self._unread) < NAMED_LINES else []
         if line.is_foreign:
             return
+        self._place.index += 1
+        self._completeness.note_unread(line.group, line.fault)
         if line.group is None:
             self._missed = self._missed or line.fault
-            concerned = list(self._panels.values())
-        else:
-            concerned = [self._panels.get(line.group) or self._open(line.group)]
-        for panel in concerned:
-            panel.miss(line.fault)
+        elif line.group not in self._panels:
+            self._open(line.group)
+
+    def _take_early(self) -> None:
+        """No line follows that could come before the one that came early."""
+        if self._early is not None:
+            early, self._early = self._early, None
+            self._take(early)
 
     @property
     def found(self) -> int:
         """How many claims look violated so far, counted for each group: cheaper than a `judgement`, after any event."""
+        self._take_early()
         return sum(panel.found_at(one) != NOT_FOUND for panel in self._panels.values() for one in self.invariants)
 
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
+        self._take_early()
         panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first
         verdicts = panels[0].verdicts(self._ended) if len(panels) == 1 else self._of_all(panels)
         unread = tuple(self._unread)
@@ -109,7 +145,8 @@ class Judge:
         return verdicts
 
     def _open(self, group: str) -> Panel:
-        panel = self._panels[group] = Panel(self.invariants, broken=self._broken, unread=self._missed)
+        panel = Panel(self.invariants, group, self._completeness, self._place, broken=self._broken)
+        self._panels[group] = panel
         for event in self._run:
             panel.observe(event)
         return panel
@@ -120,24 +157,16 @@ class Judge:
             self._break_all("the history holds a second RunStarted: judge each run on its own")
         self._run.append(event)
         self._ended = isinstance(event, RunEnded)
+        if isinstance(event, RunEnded):
+            self._completeness.note_run_end(event)
+        else:
+            self._has_one_clock = event.punctual
         if not self._panels:
             self._open(event.group)
             return
         for panel in self._panels.values():
             if not panel.broken:
                 panel.observe(event)
-
-    def _hole(self, event: Event, expected: int) -> None:
-        """From a hole on nothing is concluded: what is missing may be the very event that makes the rest legal."""
-        reason = (
-            f"events of {event.source or 'an unnamed source'} are missing or out of order: expected number {expected}, "
-            f"got {event.seq}; record again, or judge the part before it"
-        )
-        if isinstance(event, RunStarted | RunEnded):
-            self._break_all(reason)
-        else:
-            panel = self._panels.get(event.group) or self._open(event.group)
-            panel.broken = panel.broken or reason
 
     def _break_all(self, reason: str) -> None:
         self._broken = self._broken or reason
@@ -180,13 +209,17 @@ def judge(
 
 
 def judge_scanned(
-    scanned: Iterable[Scanned], invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False
+    scanned: Iterable[Scanned],
+    invariants: Sequence[Invariant] | None = None,
+    *,
+    require_tested: bool = False,
+    is_merged: bool = False,
 ) -> Judgement:
-    """Judge what `scan_history` or `scan_lines` reads.
+    """Judge what `scan_history` or `scan_lines` reads; ``is_merged``: the lines are of several files.
 
     Raises: MalformedHistory when none of the lines is an event, and what reading them raises.
     """
-    judging = Judge(invariants, require_tested=require_tested)
+    judging = Judge(invariants, require_tested=require_tested, is_merged=is_merged)
     for one in scanned:
         if isinstance(one, UnreadLine):
             judging.miss(one)

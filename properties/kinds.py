@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import count
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
@@ -24,11 +23,18 @@ from rebalance_check.properties.verdict import Because, Counterexample, Held, Un
 Handler: TypeAlias = Callable[[Any], None]
 """Takes an event of the type it is registered for."""
 
-_DISCOVERIES: Final = count()
-"""Numbers the first violations of all folds, so that the earlier of two is known."""
-
 NOT_FOUND: Final = -1
-"""The number of a violation that was not found."""
+"""The place of a violation that was not found."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Place:
+    """Where in the history a judge is: ``index`` counts its lines from 0; all folds of a judge share one."""
+
+    __slots__ = ("index",)
+
+    def __init__(self) -> None:
+        self.index = NOT_FOUND
 
 
 Counts: TypeAlias = dict[type[Event], int]
@@ -41,6 +47,19 @@ _HELD: Final = Held()
 """What all folds say that found nothing; the judge adds how often the claim was put to the test."""
 
 _ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
+
+
+class Evidence(StrEnum):
+    """What an accusation rests on, and whose records could hold the event that excuses it.
+
+    ``PRESENCE``: on events that contradict each other, so that no lost line excuses it. ``CONCERNED``: on the absence of
+    an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on that of an
+    event that any source could have recorded.
+    """
+
+    PRESENCE = "presence"
+    CONCERNED = "concerned"
+    ABSENCE = "absence"
 
 
 class Kind(StrEnum):
@@ -88,9 +107,10 @@ class Fold:
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
     it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
     what was observed so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
-    ``found_at`` orders the first violations of folds (`NOT_FOUND` while there is none). ``compared`` counts how often
+    ``found_at`` is the place of the first violation (`NOT_FOUND` while there is none). ``compared`` counts how often
     the claim was put to the test, in a fold that says so; else each event that it listens to counts, but for those in
-    ``bookkeeping``, which cannot break the claim. ``needs`` are further events without which nothing breaks it: of
+    ``bookkeeping``, which cannot break the claim. ``excused`` counts the cases in which an exemption applied, by its
+    name. ``needs`` are further events without which nothing breaks it: of
     each set the history must hold one event at least.
     """
 
@@ -104,6 +124,8 @@ class Fold:
         self.handlers = handlers
         self.count = 0
         self.found_at = NOT_FOUND
+        self.place = Place()
+        self.excused: dict[str, int] = {}
         self._found: Counterexample | None = None
         self._doubt = ""
         self._needed: Way | None = None
@@ -134,7 +156,7 @@ class Fold:
         """
         self.count += 1
         if self._found is None:
-            self.found_at = next(_DISCOVERIES)
+            self.found_at = self.place.index
             self._found = Counterexample(
                 invariant=self.invariant.name,
                 headline=headline,
@@ -151,6 +173,10 @@ class Fold:
             return False
         self.count += 1
         return True
+
+    def excuse(self, exemption: str) -> None:
+        """Note that an exemption, by its name, applied to a case that would break the claim otherwise."""
+        self.excused[exemption] = self.excused.get(exemption, 0) + 1
 
     def doubt(self, reason: str) -> None:
         """Note that a premise of this claim does not hold in this history: the verdict is undecided, not held."""
@@ -188,6 +214,8 @@ class Fold:
                 return _holds_no(needed)
         if self.checked(counts):
             return ""
+        if self.excused:
+            return f"each case is excused: {exemptions(self.excused)}"
         return f"no {one_of(self.breaking)} of the history put the claim to the test"
 
     def verdict(self) -> Verdict:
@@ -222,8 +250,9 @@ class Either(Fold):
         return self._needed
 
     def share(self, memories: Memories) -> None:
-        """All folds share the memories of the group."""
+        """All folds share the memories of the group, the place in the history, and the count of what is excused."""
         for fold in self._folds:
+            fold.place, fold.excused = self.place, self.excused
             fold.share(memories)
         self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
 
@@ -270,7 +299,7 @@ class Invariant:
     group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
     ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
     events may show that what looks like a violation is none, so it is accused without cause where they happen and are
-    not recorded.
+    not recorded. ``evidence`` says what an accusation rests on.
     """
 
     name: str
@@ -284,10 +313,13 @@ class Invariant:
     needs_end: bool = False
     relies_on: frozenset[Feature] = frozenset()
     exempted_by: tuple[type[Event], ...] = ()
+    evidence: Evidence = Evidence.ABSENCE
 
-    def start(self, memories: Memories | None = None) -> Fold:
-        """A new fold for one group; ``memories`` are what the folds of that group remember together."""
+    def start(self, memories: Memories | None = None, place: Place | None = None) -> Fold:
+        """A new fold for one group; ``memories`` are what the folds of that group remember together, ``place`` is where
+        their judge is."""
         fold = self.fold(self)
+        fold.place = fold.place if place is None else place
         fold.share({} if memories is None else memories)
         return fold
 
@@ -315,6 +347,11 @@ def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, 
         for event_type, handler in one.handlers.items():
             hearing.setdefault(event_type, []).append(handler)
     return {event_type: tuple(handlers) for event_type, handlers in hearing.items()}
+
+
+def exemptions(excused: Mapping[str, int]) -> str:
+    """How often each exemption applied: ``was paused (3), left the group (1)``."""
+    return ", ".join(f"{name} ({times})" for name, times in sorted(excused.items()))
 
 
 def one_of(kinds: Iterable[type[Event]]) -> str:

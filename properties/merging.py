@@ -46,6 +46,7 @@ class MergedHistory:
         self._times = [_times(lines) for lines in self._files]
         self._certain = certain_order(self._files)
         self._skew = max_skew_ms
+        self._is_merged = len(self._files) > 1
         edges = [*self._certain, *(self._by_clocks(max_skew_ms) if max_skew_ms is not None else ())]
         self._before: list[dict[int, list[Place]]] = [{} for _ in self._files]
         for earlier, later in edges:
@@ -68,7 +69,7 @@ class MergedHistory:
         """
         orders = dict.fromkeys([self._probable, *self._extremes()])
         lines = [map(self._on_these_clocks, self._lines(order)) for order in orders]
-        judged = [judge_scanned(one, invariants, require_tested=require_tested) for one in lines]
+        judged = [judge_scanned(one, invariants, require_tested=require_tested, is_merged=self._is_merged) for one in lines]
         verdicts: dict[Invariant, Verdict] = {}
         for invariant, verdict in judged[0].verdicts.items():
             verdicts[invariant] = self._common([verdict, *(one.verdicts[invariant] for one in judged[1:])])
@@ -235,9 +236,28 @@ def _with_one_frame(files: list[list[Scanned]]) -> list[list[Scanned]]:
         files[file] = [one for one in files[file] if one is not extra]
     if ends:
         file, end = ends[-1]
-        pending = tuple(dict.fromkeys(what for _, one in ends for what in one.pending))
-        files[file] = [replace(end, pending=pending) if one is end else one for one in files[file]]
+        attested = _attested(ends, files)
+        frame = replace(end, pending=_all_pending([one for _, one in ends]), last=attested)
+        files[file] = [frame if one is end else one for one in files[file]]
     return files
+
+
+def _all_pending(ends: Sequence[RunEnded]) -> tuple[str, ...] | None:
+    """All that was pending; nothing is claimed where no file claims it."""
+    said = [end.pending for end in ends if end.pending is not None]
+    return tuple(dict.fromkeys(what for pending in said for what in pending)) if said else None
+
+
+def _attested(
+    ends: Sequence[tuple[int, RunEnded]], files: Sequence[Sequence[Scanned]]
+) -> tuple[tuple[str, str, int], ...]:
+    """The ends that the files attest: those that a `RunEnded` names, and those of the sources of its own file."""
+    last: dict[tuple[str, str], int] = {}
+    for file, end in ends:
+        own = [one for one in files[file] if not isinstance(one, UnreadLine | RunEnded)]
+        last |= {(one.group, one.source): one.seq for one in own if one.seq >= 0}
+        last |= {(group, source): number for group, source, number in end.last}
+    return tuple(sorted((group, source, number) for (group, source), number in last.items()))
 
 
 def _number(event: Event) -> tuple[str, str, int]:

@@ -7,7 +7,18 @@ from functools import lru_cache
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
-from rebalance_check.properties.kinds import NOT_FOUND, Counts, Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.completeness import Completeness, concerned_by
+from rebalance_check.properties.kinds import (
+    NOT_FOUND,
+    Counts,
+    Evidence,
+    Fold,
+    Handler,
+    Invariant,
+    Memories,
+    Memory,
+    Place,
+)
 from rebalance_check.properties.listening import Listening, listening
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
@@ -29,29 +40,33 @@ class _Hearing:
 
 @dataclass(slots=True)
 class _Counted:
-    """What a history held when its verdicts were asked for: the number of events of each type, and how it ended."""
+    """What a history held when its verdicts were asked for: the number of events of each type, how it ended, and why
+    something of it may be missing."""
 
     counts: Counts
     is_quiet: bool
     is_ended: bool
+    doubt: str
 
 
 @dataclass(slots=True)
 class Panel:
     """The folds that judge one group, and what silenced some of them.
 
-    ``broken`` and ``unread`` say why nothing, or no violation, can be concluded from here on; empty where it can.
-    ``known`` is what the invariants listen to.
+    ``group`` is its name, ``completeness`` says which part of the history is known to be complete, and ``place`` where
+    the judge is. ``broken`` says why nothing can be concluded from here on; empty where it can. ``known`` is what the
+    invariants listen to.
     """
 
     invariants: tuple[Invariant, ...]
+    group: str
+    completeness: Completeness
+    place: Place
     broken: str = ""
-    unread: str = ""
     folds: dict[str, Fold] = field(default_factory=dict)
     memories: Memories = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
-    certain: frozenset[str] = frozenset()
     known: Listening = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +83,7 @@ class Panel:
 
     def _start(self, invariant: Invariant) -> None:
         try:
-            fold = self.folds[invariant.name] = invariant.start(self.memories)
+            fold = self.folds[invariant.name] = invariant.start(self.memories, self.place)
             fold.need_as(self.known.prototypes[invariant.name])
         except Exception as fault:  # a checker's fault is a verdict, not a crash
             self.faults[invariant.name] = _blame(fault)
@@ -113,13 +128,6 @@ class Panel:
         fold = self.folds.get(invariant.name)
         return NOT_FOUND if fold is None else fold.found_at
 
-    def miss(self, fault: str) -> None:
-        """An event of this group may be missing from here on; what is violated so far stands."""
-        if not self.unread:
-            said = self.verdicts(ended=False)
-            self.certain = frozenset(i.name for i, verdict in said.items() if isinstance(verdict, Violated))
-            self.unread = fault
-
     @property
     def is_quiet(self) -> bool:
         """Whether nothing was observed of the group but the events of the run."""
@@ -128,7 +136,7 @@ class Panel:
     def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
         """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
         counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
-        counted = _Counted(counts, self.is_quiet, ended)
+        counted = _Counted(counts, self.is_quiet, ended, self.completeness.doubt_about(self.group) or self.broken)
         return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
@@ -136,7 +144,7 @@ class Panel:
         if fold is None:
             untested = self.known.untested.get(invariant.name)
             is_cut = invariant.needs_end and not counted.is_ended
-            if untested is not None and not (is_cut or counted.is_quiet or fault or self.unread or self.broken):
+            if untested is not None and not (is_cut or counted.is_quiet or fault or counted.doubt):
                 return untested
             fold = self.known.prototypes.get(invariant.name)
         if fold is None:
@@ -146,11 +154,24 @@ class Panel:
         except Exception as found:  # a checker's fault is a verdict, not a crash
             return Undecided(fault or _blame(found))
         if isinstance(verdict, Violated):
-            return verdict if not self.unread or invariant.name in self.certain else _uncertain(self.unread, verdict)
-        doubt = self.unread or fault or self.broken
-        if doubt:
-            return Undecided(doubt)
+            doubt = self._doubt_of(invariant, fold, verdict)
+            return _uncertain(doubt, verdict) if doubt else verdict
+        if counted.doubt or fault:
+            return Undecided(counted.doubt or fault)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
+
+    def _doubt_of(self, invariant: Invariant, fold: Fold, verdict: Violated) -> str:
+        """Why the violation may be none: an event that excuses it may be missing, or stand in the wrong place."""
+        if not self.completeness.holes and self.completeness.has_one_log:
+            return ""
+        concerned = concerned_by(verdict.counterexample.events)
+        match invariant.evidence:
+            case Evidence.PRESENCE:
+                return self.completeness.disorder(self.group, fold.found_at, concerned)
+            case Evidence.CONCERNED:
+                return self.completeness.gap(self.group, fold.found_at, concerned)
+            case Evidence.ABSENCE:
+                return self.completeness.gap(self.group, fold.found_at, None)
 
     def release(self) -> None:
         """No further event comes: folds and memories, which refer to themselves by their handlers, are let go of.
@@ -173,7 +194,7 @@ def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
         lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
         return Untested(lacking) if lacking else Undecided(NOT_ENDED)
     lacking = fold.lacks(counts)
-    return _untested(lacking) if lacking else _held(fold.checked(counts))
+    return _untested(lacking) if lacking else _held(fold.checked(counts), tuple(sorted(fold.excused.items())))
 
 
 @lru_cache(maxsize=1_024)
@@ -183,9 +204,9 @@ def _untested(reason: str) -> Untested:
 
 
 @lru_cache(maxsize=1_024)
-def _held(checked: int) -> Held:
+def _held(checked: int, excused: tuple[tuple[str, int], ...]) -> Held:
     """Likewise."""
-    return Held(checked)
+    return Held(checked, excused)
 
 
 def _is_unframed(fold: Fold, counts: Counts) -> bool:
@@ -194,7 +215,7 @@ def _is_unframed(fold: Fold, counts: Counts) -> bool:
 
 
 def _uncertain(fault: str, seen: Violated) -> Undecided:
-    return Undecided(f"{fault}; without that line the claim looks violated ({seen.counterexample.headline})")
+    return Undecided(f"{fault}; but for that the invariant looks violated ({seen.counterexample.headline})")
 
 
 def _blame(fault: Exception) -> str:

@@ -6,6 +6,7 @@ events concerned. Reports turn it into text, a table of members, or a page.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -101,9 +102,14 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The claim held. ``checked_events`` counts the events that could have broken it: one at least, from a judge."""
+    """The claim held.
+
+    ``checked_events`` counts the events that could have broken it: one at least, from a judge. ``excused`` names the
+    exemptions that applied, each with the number of its cases: they are not among the checked ones.
+    """
 
     checked_events: int = 0
+    excused: tuple[tuple[str, int], ...] = ()
 
     outcome = Outcome.HELD
 
@@ -204,6 +210,10 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
         case Violated(counterexample):
             return Violated(counterexample, sum(v.count for v in alike if isinstance(v, Violated)))
         case Held():
-            return Held(sum(v.checked_events for v in alike if isinstance(v, Held)))
+            held = [v for v in alike if isinstance(v, Held)]
+            excused: Counter[str] = Counter()
+            for each in held:
+                excused.update(dict(each.excused))
+            return Held(sum(v.checked_events for v in held), tuple(sorted(excused.items())))
         case first:
             return first

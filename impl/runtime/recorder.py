@@ -73,6 +73,26 @@ class Recorder:
         self._listener(event)
 
 
+class LastNumbers:
+    """A listener that passes each event on, and knows the number of the last one of each source."""
+
+    __slots__ = ("_last", "_listener")
+
+    def __init__(self, listener: Callable[[Event], None]) -> None:
+        self._listener = listener
+        self._last: dict[tuple[str, str], int] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take note of the event's number, and pass it on."""
+        self._last[event.group, event.source] = event.seq
+        self._listener(event)
+
+    @property
+    def attested(self) -> tuple[tuple[str, str, int], ...]:
+        """Group, source and last number of each source, sorted, for `RunEnded.last`."""
+        return tuple(sorted((group, source, last) for (group, source), last in self._last.items()))
+
+
 class SharedRecorder(Recorder):
     """A `Recorder` that the threads of a member share: the application's, and the one that sends heartbeats."""
 

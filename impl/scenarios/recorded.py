@@ -30,7 +30,7 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitReply,
     TxnOffsetCommitRequest,
 )
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.scenarios.commands import perform
 from rebalance_check.impl.scenarios.runner import SETTINGS, Observed, ScenarioRunner, settings_of
 from rebalance_check.impl.steered.coordinator import Observation, SteeredCoordinator
@@ -121,10 +121,11 @@ class OurScenario:
         config, made = settings_of(lines[0]), count(1)
         self.lines = tuple(lines[1:] if config else lines)
         config = config or GroupConfig(**SETTINGS)
-        self._run = Recorder("", "harness", lambda: 0, listener)
+        numbers = self._numbers = LastNumbers(listener)
+        self._run = Recorder("", "harness", lambda: 0, numbers)
         self._run.emit(RunStarted(subject="coordinator", seed=seed, punctual=True))
-        coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=listener)
-        self._runner = RecordedRunner(coordinator, config, listener)
+        coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=numbers)
+        self._runner = RecordedRunner(coordinator, config, numbers)
 
     def steps(self) -> Iterator[int]:
         """Perform the scenario: the index of the line after each step of it."""
@@ -134,7 +135,7 @@ class OurScenario:
                 perform(self._runner, piece)
                 self._runner.end_step(self._runner.coordinator.observe(GROUP))
                 yield index
-        self._run.emit(RunEnded())
+        self._run.emit(RunEnded(last=self._numbers.attested))
 
 
 def issued(client: str, number: int, request: GroupRequest) -> RequestIssued:

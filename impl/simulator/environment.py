@@ -21,7 +21,7 @@ from rebalance_check.impl.protocol.messages import (
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.chosen_network import network_of
 from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
@@ -77,7 +77,7 @@ class Environment:
         self.clock = VirtualClock()
         self.seed = seed
         self.progress = ProgressGuard(self.clock)
-        self._listener = listener
+        self.numbers = LastNumbers(listener)
         self._member_ids = 0
         self.network = network_of(self.clock, stream(seed, "network"), plan, self._serve)
         self.struck = Struck()
@@ -119,7 +119,7 @@ class Environment:
         return self.progress.events
 
     def _hear(self, event: Event) -> None:
-        self._listener(event)
+        self.numbers(event)
         self.progress.count(event)
         self.struck.observe(event)
 

@@ -175,6 +175,7 @@ class GroupRun:
         environment.harness.emit(
             RunEnded(
                 pending=self._pending,
+                last=environment.numbers.attested,
                 unclaimed=environment.unclaimed(),
                 struck=environment.struck.noted(),
                 untimed=tuple(untimed(environment)) if self._pending else (),

@@ -160,6 +160,7 @@ histories of version 1, whose fields bore other names."""
 class RunStarted(Event):
     """A run began: which subject, from which seed, in which bounds or settings (an address).
 
+    ``without`` names what the subject lacks: features, and events that happen and are not recorded.
     ``punctual`` says that the coordinator's timers fire when they are due and that its events carry that time: time is
     virtual, and all sources have one clock.
     ``format`` is the version of the history format (`FORMAT`): a reader refuses a newer one by its number.
@@ -169,6 +170,7 @@ class RunStarted(Event):
     seed: int = 0
     bounds: str = ""
     mutant: str = ""
+    without: tuple[str, ...] = ()
     punctual: bool = False
     format: Literal[2] = FORMAT
 
@@ -177,13 +179,16 @@ class RunStarted(Event):
 class RunEnded(Event):
     """The run ended and its history is complete.
 
-    ``pending`` names what had not converged; ``unclaimed`` the connectors and tasks that a Connect worker runs beyond
+    ``pending`` names what had not converged; None claims nothing, so that nothing is concluded about completion.
+    ``last`` attests where each source ended, as (group, source, number of its last event), sorted; the harness writes
+    it once the sources are closed, and it is empty where nobody knows. ``unclaimed`` the connectors and tasks that a Connect worker runs beyond
     its assignment, each after its worker; ``struck`` the kinds of fault that struck, each with the status that the
     group had then ("no group" where there was none), sorted; ``untimed`` what has no timer armed in a run that did not
     converge: members that run, and the phase of the group (``join`` or ``sync``) where its coordinator armed none.
     """
 
-    pending: tuple[str, ...] = ()
+    pending: tuple[str, ...] | None = None
+    last: tuple[tuple[str, str, int], ...] = ()
     unclaimed: tuple[tuple[str, str], ...] = ()
     struck: tuple[tuple[str, str], ...] = ()
     untimed: tuple[str, ...] = ()

@@ -169,7 +169,7 @@ class _Complete(Fold):
     def on_ended(self, event: RunEnded) -> None:
         """Whatever the last round assigned or withheld is owned, if the group is at rest and anybody is in it."""
         computed = self._computed
-        if computed is None or any(not why.endswith(OWNERLESS) for why in event.pending):
+        if computed is None or event.pending is None or any(not why.endswith(OWNERLESS) for why in event.pending):
             return
         place = self._rounds.round_of(computed)
         if self._started is not None and (self._started.incarnation, self._started.generation) > place > (0, 0):
@@ -298,7 +298,7 @@ The smallest history that breaks it::
 
     AssignmentComputed(member="m0", generation=1, assignments=(("m0", ("t-0",)),))
     AssignmentCompleted(member="m0", generation=1, owned=())
-    RunEnded()
+    RunEnded(pending=())
 """
 
 CLAIMS: Final = (OneLeader, OneProtocol, AssignmentIsDisjoint, AssignmentIsComplete)

@@ -22,6 +22,8 @@ class RebalanceCompletesViolated(Violation):
 class _Completes(Fold):
     """Takes the end of the run; what came before it, the memories keep."""
 
+    compared: int | None = 0
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RunEnded: self.on_ended})
 
@@ -33,6 +35,9 @@ class _Completes(Fold):
 
     def on_ended(self, event: RunEnded) -> None:
         """The run names what has not converged; its last events say why."""
+        if event.pending is None:
+            return
+        self.compared = 1
         if not event.pending:
             return
         first, *others = event.pending

@@ -44,7 +44,10 @@ class Recording:
 
     def end(self, *pending: str) -> None:
         """Say that the history is complete, and what had not come to rest (nothing: all had)."""
-        self(HARNESS, group="").emit(RunEnded(pending=pending))
+        with self._lock:
+            last = {(event.group, event.source): event.seq for event in self._events}
+        attested = tuple(sorted((group, source, number) for (group, source), number in last.items()))
+        self(HARNESS, group="").emit(RunEnded(pending=pending, last=attested))
 
     @property
     def events(self) -> list[Event]:

@@ -111,8 +111,8 @@ def test_a_hole_in_a_source__after_it_nothing_is_concluded(history: History) -> 
 
 
 def test_a_hole_in_a_source__a_violation_before_it_stands(history: History) -> None:
-    events = history(*CLASH, MemberStarted(member="m0"), MemberStarted(member="m0"))
-    del events[2]
+    events = history(*CLASH, *[MemberStarted(member=member) for member in ("m0", "m1", "m0", "m0")])
+    del events[4]
     assert judge(events, [NoDoubleOwnership]).outcome is Outcome.VIOLATED
 
 

@@ -78,10 +78,22 @@ def gives_up(member: str, time_ms: int) -> Event:
     )
 
 
+def ended(source: str, seq: int) -> Event:
+    return RunEnded(group="g", source=source, seq=seq, pending=())
+
+
 @pytest.mark.parametrize("ms", [-5_000, 0, 5_000])
 def test_a_partition_that_two_members_keep__is_violated_whatever_the_clocks_say(ms: int) -> None:
-    judgement = merge_histories([[takes("m0", 0)], [takes("m1", 100 + ms)]]).judge()
-    assert judgement.verdict(OWNERSHIP).outcome is Outcome.VIOLATED
+    files = [[takes("m0", 0), ended("m0", 1)], [takes("m1", 100 + ms), ended("m1", 1)]]
+    assert merge_histories(files).judge().verdict(OWNERSHIP).outcome is Outcome.VIOLATED
+
+
+def test_what_a_file_without_an_end_may_lack__is_undecided() -> None:
+    """The record of m0 may be cut off before m0 gave the partition up: files have no order in common."""
+    files = [[takes("m0", 0)], [takes("m1", 100), ended("m1", 1)]]
+    verdict = merge_histories(files, max_skew_ms=0).judge().verdict(OWNERSHIP)
+    assert isinstance(verdict, Undecided)
+    assert "nothing says that the record of m0 is complete behind its event 0" in verdict.reason
 
 
 @pytest.mark.parametrize(("skew", "outcome"), [

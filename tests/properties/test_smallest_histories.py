@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -54,6 +55,7 @@ def test_the_smallest_history_of_the_docstring_breaks_the_claim(history: History
 def test_a_claim_judged_alone_says_what_it_says_among_all(seed: int) -> None:
     everything = [event for each in CATALOGUE if each.name not in ABRIDGED for event in spelt_out(each)]
     of_the_group = [event for event in everything if not isinstance(event, RunStarted | RunEnded)]
+    of_the_group = [replace(event, time_ms=0) for event in of_the_group]  # times that run back prove disorder
     Random(seed).shuffle(of_the_group)
     broken = [RunStarted(subject="all that is broken", punctual=True), *of_the_group, RunEnded(pending=("much",))]
     together = judge(broken)

@@ -83,7 +83,7 @@ def test_what_looks_violated_after_the_line__is_named_and_undecided() -> None:
     """The line may be the very event that gave the partition up."""
     verdict = judged([owns("m0"), LOST["half an event"], owns("m1")]).verdict(CLAIM)
     assert isinstance(verdict, Undecided)
-    assert "without that line the claim looks violated (t-0 is owned by m0 and m1 in generation 1)" in verdict.reason
+    assert "but for that the invariant looks violated (t-0 is owned by m0 and m1 in generation 1)" in verdict.reason
 
 
 @pytest.mark.parametrize("line", FOREIGN.values(), ids=FOREIGN)

@@ -20,7 +20,7 @@ from rebalance_check.impl.connect.config.values import ConfigRecord, RestartRequ
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.config_churn import DRAWS
 from rebalance_check.impl.simulator.struck import Struck
@@ -73,10 +73,10 @@ class ConfigCluster:
 
     def __init__(self, seed: int, options: SimulationOptions, listener: Callable[[Event], None]) -> None:
         self.clock = VirtualClock()
-        self.listener = listener
+        self.listener = LastNumbers(listener)
         self.exactly_once = stream(seed, "configs").choice(tuple(ExactlyOnce))
-        self.harness = Recorder(GROUP, "harness", self.clock.now, listener)
-        self.topic = SharedConfigLog(Recorder(GROUP, "log", self.clock.now, listener))
+        self.harness = Recorder(GROUP, "harness", self.clock.now, self.listener)
+        self.topic = SharedConfigLog(Recorder(GROUP, "log", self.clock.now, self.listener))
         self.harness.emit(
             RunStarted(subject="simulator", seed=seed, bounds=options.summary(), mutant=options.mutant, punctual=True)
         )
@@ -237,4 +237,4 @@ class ConfigCluster:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        self.harness.emit(RunEnded(pending=self._pending, struck=self._struck.noted()))
+        self.harness.emit(RunEnded(pending=self._pending, last=self.listener.attested, struck=self._struck.noted()))

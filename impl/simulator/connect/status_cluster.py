@@ -17,7 +17,7 @@ from rebalance_check.impl.connect.status.shared_log import SharedLog
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.status_churn import DRAWS, OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP
 from rebalance_check.impl.simulator.connect.status_worker import Key, StatusEnvironment, WorkerProcess
@@ -46,14 +46,14 @@ class StatusCluster:
 
     def __init__(self, seed: int, options: SimulationOptions, listener: Callable[[Event], None]) -> None:
         self.clock = VirtualClock()
-        self.harness = self._recorder("harness", listener)
-        self._listener = listener
+        self._numbers = LastNumbers(listener)
+        self.harness = self._recorder("harness")
         self._seed = seed
         self._random = stream(seed, "status start")
         self._environment = StatusEnvironment(
             self.clock, stream(seed, "status delays"), draw_plan(seed, options), self._pump_readers
         )
-        self._log = SharedLog(PARTITIONS, self._recorder("log", listener))
+        self._log = SharedLog(PARTITIONS, self._recorder("log"))
         self._eager = stream(seed, "status protocol").random() < 0.5
         self._tasks = [TaskKey(f"c{i // 2}", i % 2) for i in range(options.partitions)]
         self._deleted: set[str] = set()
@@ -66,14 +66,14 @@ class StatusCluster:
         self.workers = [self._start(slot) for slot in range(options.members)]
         self._rebalance()
 
-    def _recorder(self, source: str, listener: Callable[[Event], None]) -> Recorder:
-        return Recorder(GROUP, source, self.clock.now, listener)
+    def _recorder(self, source: str) -> Recorder:
+        return Recorder(GROUP, source, self.clock.now, self._numbers)
 
     def _start(self, slot: int) -> WorkerProcess:
         """A new process in a slot: the same worker id, an empty cache, and the topic to be read from its beginning."""
         self._incarnations[slot] += 1
         name = f"w{slot}" if self._incarnations[slot] == 1 else f"w{slot}/{self._incarnations[slot]}"
-        recorder = self._recorder(name, self._listener)
+        recorder = self._recorder(name)
         self.harness.emit(MemberStarted(member=name))
         worker = WorkerProcess(
             name,
@@ -230,4 +230,5 @@ class StatusCluster:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        self.harness.emit(RunEnded(pending=self._pending, struck=self._environment.struck.noted()))
+        struck = self._environment.struck.noted()
+        self.harness.emit(RunEnded(pending=self._pending, last=self._numbers.attested, struck=struck))
