@@ -18,7 +18,16 @@ from typing import Any, ClassVar, Final, Self, TypeAlias
 from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 from rebalance_check.properties.features import Feature, Lacking
-from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
+from rebalance_check.properties.verdict import (
+    Because,
+    Counterexample,
+    Held,
+    Undecided,
+    Verdict,
+    Violated,
+    Violation,
+    violation_named,
+)
 
 Handler: TypeAlias = Callable[[Any], None]
 """Takes an event of the type it is registered for."""
@@ -81,6 +90,11 @@ class Memory:
         self.handlers = handlers
         self.missing = ""
 
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The memories that this one looks at; they take an event before it."""
+        return tuple(one for one in vars(self).values() if isinstance(one, Memory))
+
     @classmethod
     def begin(cls, memories: Memories) -> Memory:  # noqa: ARG003 - for those that build on another memory
         """A new one; ``memories`` are the others of the group."""
@@ -116,7 +130,7 @@ class Fold:
 
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
-    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ()
+    needs: tuple[tuple[type[Event], ...], ...] = ()
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
@@ -299,21 +313,31 @@ class Invariant:
     group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
     ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
     events may show that what looks like a violation is none, so it is accused without cause where they happen and are
-    not recorded. ``evidence`` says what an accusation rests on.
+    not recorded. ``evidence`` says what an accusation rests on. ``breaks`` is the smallest history that breaks the
+    invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each as calls of event
+    classes, one a line.
     """
 
     name: str
     family: str
     claim: str
     source: str
-    violation: type[Violation]
     fold: Callable[[Invariant], Fold]
+    violation: type[Violation] = Violation
     premises: tuple[str, ...] = ()
     kind: Kind = Kind.SAFETY
     needs_end: bool = False
     relies_on: frozenset[Feature] = frozenset()
     exempted_by: tuple[type[Event], ...] = ()
     evidence: Evidence = Evidence.ABSENCE
+    breaks: str = ""
+    holds: str = ""
+    excuses: str = ""
+
+    def __post_init__(self) -> None:
+        """Each invariant raises an exception class of its own."""
+        if self.violation is Violation:
+            object.__setattr__(self, "violation", violation_named(self.name, self.claim))
 
     def start(self, memories: Memories | None = None, place: Place | None = None) -> Fold:
         """A new fold for one group; ``memories`` are what the folds of that group remember together, ``place`` is where

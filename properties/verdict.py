@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
@@ -160,6 +161,24 @@ class Violation(AssertionError, metaclass=ViolationType):  # noqa: N818 - it is 
 
     def __reduce__(self) -> tuple[type[Violation], tuple[Counterexample]]:
         return (type(self), (self.counterexample,))
+
+
+@cache
+def violation_named(name: str, claim: str) -> type[Violation]:
+    """The exception class of the invariant called ``name``: ``no_double_ownership`` raises NoDoubleOwnershipViolated."""
+    words = name.replace(".", "_").split("_")
+    title = "".join(word[:1].upper() + word[1:] for word in words) + "Violated"
+
+    def reduce(self: Violation) -> tuple[object, ...]:
+        return _raised, (name, claim, self.counterexample)
+
+    space = {"__doc__": f"Broken: {claim}.", "__module__": __name__, "__reduce__": reduce}
+    return ViolationType(title, (Violation,), space)
+
+
+def _raised(name: str, claim: str, counterexample: Counterexample) -> Violation:
+    """A violation in another process."""
+    return violation_named(name, claim)(counterexample)
 
 
 class UndecidedError(AssertionError):

@@ -1,0 +1,49 @@
+"""The engines: eight ways to say what must be true of a history. Each invariant is a declaration over one of them.
+
+| engine | says |
+|---|---|
+| `form` | an event fits its own fields, and the state that earlier events put its subject in |
+| `agreement` | for one key, all observers name one value |
+| `order` | along one sequence, each value follows the one before it |
+| `cause` | every effect has one of its causes since the last one |
+| `deadline` | an obligation that began ends in time, or is not given up before its time |
+| `ownership` | who holds a thing, since when, in which generation, by which right |
+| `log` | a reader's knowledge is the fold of the records that it read |
+| `completion` | at rest, everybody has what the inputs say |
+
+An engine is a function that returns the ``fold`` of an `Invariant`. Rules are plain functions: they take an event and
+the views that the engine was given, and return `CHECKED`, `Excused`, `broken`, several of them, or None where they have
+nothing to say.
+"""
+
+from rebalance_check.properties.engines.agreement import Fact, agreement
+from rebalance_check.properties.engines.cause import Effect, cause
+from rebalance_check.properties.engines.completion import completion
+from rebalance_check.properties.engines.deadline import Due, deadline, not_before
+from rebalance_check.properties.engines.form import form
+from rebalance_check.properties.engines.log import log
+from rebalance_check.properties.engines.order import Step, order
+from rebalance_check.properties.engines.ownership import ownership
+from rebalance_check.properties.engines.rules import CHECKED, Broken, Excused, Finding, Findings, broken
+
+__all__ = [
+    "CHECKED",
+    "Broken",
+    "Due",
+    "Effect",
+    "Excused",
+    "Fact",
+    "Finding",
+    "Findings",
+    "Step",
+    "agreement",
+    "broken",
+    "cause",
+    "completion",
+    "deadline",
+    "form",
+    "log",
+    "not_before",
+    "order",
+    "ownership",
+]

@@ -1,0 +1,103 @@
+"""Agreement: for one key, all observers name one value.
+
+Two observations of one key contradict each other by presence, whatever their order. An exemption withdraws an
+observation: the observer was removed, or was replaced by another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An observation: ``value`` is what ``observer`` names for ``key``; ``says`` puts it in words, with its subject
+    (``m0 learned at {step} that it leads generation 3``)."""
+
+    key: Hashable
+    value: Any
+    observer: str
+    says: str
+    event: Event
+
+
+Observed: TypeAlias = Callable[..., Fact | list[Fact] | None]
+Withdrawn: TypeAlias = Callable[..., str]
+"""Takes two facts and the views: the name of the exemption that lets them differ, empty where none does."""
+
+
+def _none(_first: Fact, _other: Fact, *_views: Any) -> str:
+    return ""
+
+
+class AgreementFold(RuleFold):
+    """Per key: the first observation, with which the others are compared."""
+
+    def __init__(
+        self,
+        invariant: Invariant,
+        facts: Mapping[type[Event], Observed],
+        headline: Callable[[Fact, Fact], str],
+        differ: Callable[[Fact, Fact], bool],
+        unless: Withdrawn,
+        views: Views,
+    ) -> None:
+        super().__init__(invariant, {kind: self._handler(observed) for kind, observed in facts.items()}, views)
+        self._headline, self._differ, self._unless = headline, differ, unless
+        self._first: Recent[Hashable, Fact] = Recent(GENERATIONS)
+
+    def _handler(self, observed: Observed) -> Handler:
+        def take(event: Event) -> None:
+            for fact in keys_of(observed(event, *self.views)):
+                self.conclude(self._compared(fact))
+
+        return take
+
+    def _compared(self, fact: Fact) -> Findings:
+        first = self._first.get(fact.key)
+        if first is None:
+            self._first[fact.key] = fact
+            return None
+        if not self._differ(first, fact):
+            return CHECKED if first.observer != fact.observer else None
+        exemption = self._unless(first, fact, *self.views)
+        if exemption:
+            self._first[fact.key] = fact
+            return Excused(exemption)
+        return broken(
+            self._headline(first, fact), (f"{first.says}.", first.event), (f"{fact.says}: contradiction.", fact.event)
+        )
+
+
+def _values_differ(first: Fact, other: Fact) -> bool:
+    return bool(first.value != other.value)
+
+
+def agreement(
+    facts: Mapping[type[Event], Observed],
+    *,
+    headline: Callable[[Fact, Fact], str],
+    differ: Callable[[Fact, Fact], bool] = _values_differ,
+    unless: Withdrawn = _none,
+    views: Views = (),
+    needs: Sequence[tuple[type[Event], ...]] = (),
+) -> Callable[[Invariant], Fold]:
+    """An invariant that all observations of one key have one value.
+
+    ``facts`` extracts observations from events. ``headline`` puts two that differ in one line, ``differ`` says whether
+    they do, and ``unless`` names the exemption that withdraws the first of them.
+    """
+
+    def fold(invariant: Invariant) -> Fold:
+        made = AgreementFold(invariant, facts, headline, differ, unless, views)
+        made.needs = tuple(needs)
+        return made
+
+    return fold

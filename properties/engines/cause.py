@@ -1,0 +1,111 @@
+"""Cause: every effect has one of its causes since the last one, within reach of the one that acts.
+
+The accusation is by absence: the record that would hold the cause must be complete. A cause that the actor certainly
+received counts until the effect that it explains; one effect uses up all causes before it, unless the causes are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.views.recent import WAITING, Recent
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that ``key`` did and that needs a cause; ``headline`` says so in one line, ``says`` as a sentence.
+
+    ``excused`` names an exemption that applies, ``is_first_free`` says that no cause is needed before the first effect
+    of the key.
+    """
+
+    key: Hashable
+    headline: str
+    says: str
+    event: Event
+    excused: str = ""
+    is_first_free: bool = False
+
+
+Effects: TypeAlias = Callable[..., Effect | list[Effect] | None]
+Causes: TypeAlias = Callable[..., Any]
+"""Takes an event and the views: the keys for which it is a cause; None for none."""
+
+
+class CauseFold(RuleFold):
+    """Per key: whether a cause came since the last effect, and that effect."""
+
+    def __init__(
+        self,
+        invariant: Invariant,
+        effects: Mapping[type[Event], Effects],
+        causes: Mapping[type[Event], Causes],
+        ends: Mapping[type[Event], Causes],
+        lacks: str,
+        keeps_causes: bool,
+        views: Views,
+    ) -> None:
+        kinds = {**ends, **causes, **effects}
+        handlers = {kind: self._handler(effects.get(kind), causes.get(kind), ends.get(kind)) for kind in kinds}
+        super().__init__(invariant, handlers, views)
+        self.bookkeeping = frozenset(kinds) - frozenset(effects)
+        self._lacks, self._keeps_causes = lacks, keeps_causes
+        self._caused: Recent[Hashable, Event] = Recent(WAITING)
+        self._last: Recent[Hashable, Effect] = Recent(WAITING)
+
+    def _handler(self, effects: Effects | None, causes: Causes | None, ends: Causes | None) -> Handler:
+        def take(event: Event) -> None:
+            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
+                self._caused.pop(key, None)
+                self._last.pop(key, None)
+            for effect in keys_of(effects(event, *self.views)) if effects is not None else ():
+                self.conclude(self._explained(effect))
+            for key in keys_of(causes(event, *self.views)) if causes is not None else ():
+                self._caused[key] = event
+
+        return take
+
+    def _explained(self, effect: Effect) -> Findings:
+        cause = self._caused.get(effect.key) if self._keeps_causes else self._caused.pop(effect.key, None)
+        last = self._last.get(effect.key)
+        self._last[effect.key] = effect
+        if cause is not None:
+            return CHECKED
+        if effect.excused:
+            return Excused(effect.excused)
+        if last is None and effect.is_first_free:
+            return None
+        before = ((f"{last.says};", last.event),) if last is not None else ()
+        return broken(
+            effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event)
+        )
+
+
+def cause(
+    effects: Mapping[type[Event], Effects],
+    causes: Mapping[type[Event], Causes],
+    *,
+    lacks: str,
+    ends: Mapping[type[Event], Causes] | None = None,
+    keeps_causes: bool = False,
+    views: Views = (),
+    needs: Sequence[tuple[type[Event], ...]] = (),
+) -> Callable[[Invariant], Fold]:
+    """An invariant that every effect has a cause.
+
+    ``effects`` and ``causes`` extract both from events; of one event the effect comes before the cause. ``lacks`` says
+    in words what is missing (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those of
+    a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten.
+    """
+
+    def fold(invariant: Invariant) -> Fold:
+        made = CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, views)
+        made.needs = tuple(needs)
+        return made
+
+    return fold

@@ -1,0 +1,104 @@
+"""The parts that all engines share: the findings that a rule returns, and the fold that turns them into a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+
+Reason: TypeAlias = tuple[str, Event | None]
+"""A sentence of a counterexample and the event that gives it; ``{step}`` stands for the place of that event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The invariant is broken: ``headline`` is one line, ``reasons`` end on the contradiction."""
+
+    headline: str
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excused:
+    """The case looks broken, or could not be told, and an exemption applies: its name, in plain words."""
+
+    exemption: str
+
+
+class Checked(Enum):
+    """The case could have broken the invariant, and did not."""
+
+    CHECKED = "checked"
+
+
+CHECKED: Final = Checked.CHECKED
+
+Finding: TypeAlias = Broken | Excused | Checked
+Findings: TypeAlias = Finding | Iterable[Finding] | None
+"""One finding, several, or none where a rule has nothing to say."""
+
+Rule: TypeAlias = Callable[..., Findings]
+"""Takes an event and the views of its engine."""
+
+Rules: TypeAlias = Mapping[type[Event], Rule]
+
+Views: TypeAlias = Sequence[type[Memory]]
+"""What several invariants remember together; each is brought up to date before a rule sees the event."""
+
+
+def broken(headline: str, *reasons: Reason) -> Broken:
+    """The finding that a case breaks the invariant."""
+    return Broken(headline, reasons)
+
+
+class RuleFold(Fold):
+    """A fold whose cases are counted one by one: how many were checked, and how many an exemption excused.
+
+    ``views`` are the classes of the memories that its rules are given, in that order.
+    """
+
+    def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler], views: Views) -> None:
+        super().__init__(invariant, handlers)
+        self.compared = 0
+        self.views: tuple[Any, ...] = ()
+        self._views = tuple(views)
+
+    def share(self, memories: Memories) -> None:
+        """Look at the same views as the other invariants of the group."""
+        self.views = tuple(view.among(memories) for view in self._views)
+        self.memories = tuple(flattened(self.views))
+
+    def conclude(self, found: Findings) -> None:
+        """Count a finding of a rule; the first that is broken becomes the counterexample."""
+        if found is None:
+            return
+        if found is CHECKED:
+            self.compared = (self.compared or 0) + 1
+        elif isinstance(found, Broken):
+            self.compared = (self.compared or 0) + 1
+            self.contradiction(found.headline, *found.reasons)
+        elif isinstance(found, Excused):
+            self.excuse(found.exemption)
+        else:
+            for each in found:  # type: ignore[union-attr] # what is no finding is several
+                self.conclude(each)
+
+
+def flattened(views: Iterable[Memory]) -> list[Memory]:
+    """The views, each behind those that it is built on, each once."""
+    found: dict[int, Memory] = {}
+    for view in views:
+        for one in (*flattened(view.built_on), view):
+            found.setdefault(id(one), one)
+    return list(found.values())
+
+
+def keys_of(found: Any) -> Iterable[Any]:
+    """The keys that an extractor returns: none, one, or a list of them."""
+    if found is None:
+        return ()
+    return found if isinstance(found, list) else (found,)

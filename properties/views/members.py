@@ -1,0 +1,139 @@
+"""What each member process has said of itself: what it owns, gave up and lost, and which generation it speaks for.
+
+The view is one event behind: at an event, it shows the member as it was before it. So a rule compares an event with
+the state in which its member was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    Event,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Memory
+from rebalance_check.properties.views.recent import WAITING, Recent
+
+EAGER: Final = "eager"
+COOPERATIVE: Final = "cooperative"
+
+_Taken: TypeAlias = (
+    MemberStarted | MemberCrashed | MemberLeft | MemberJoined | MembershipLost | PartitionsAssigned
+    | PartitionsRevoked | PartitionsLost | AssignmentCompleted
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Member:
+    """One process, by its own record.
+
+    ``owned`` maps each partition to the event since which it is owned, ``revoked`` and ``lost`` what it gave up and was
+    not assigned since. ``joined`` is the first event by which it spoke for its present generation, ``resumed`` the
+    event by which it was in a generation again after it had lost partitions, ``reset`` its last `MembershipLost` until
+    it is in a generation again. ``was_called_back`` says that a callback, or its start, shows what it owns.
+    """
+
+    protocol: str = ""
+    owned: dict[str, Event] = field(default_factory=dict)
+    revoked: dict[str, PartitionsRevoked] = field(default_factory=dict)
+    lost: dict[str, PartitionsLost] = field(default_factory=dict)
+    gone_before_join: dict[str, PartitionsRevoked] = field(default_factory=dict)
+    joined: MemberJoined | None = None
+    resumed: Event | None = None
+    reset: MembershipLost | None = None
+    was_called_back: bool = False
+    has_started: bool = False
+    has_ended: bool = False
+
+    def regain(self, partitions: tuple[str, ...], event: PartitionsAssigned | AssignmentCompleted) -> None:
+        """It was assigned these: what it had given up of them is its own again."""
+        if self.lost and event.generation != NO_GENERATION:
+            self.resumed = event
+        for partition in partitions:
+            self.revoked.pop(partition, None)
+            self.lost.pop(partition, None)
+
+
+class Members(Memory):
+    """The members by the names of their processes, as they were before the event at hand."""
+
+    def __init__(self) -> None:
+        kinds = (
+            MemberStarted, MemberCrashed, MemberLeft, MemberJoined, MembershipLost, PartitionsAssigned,
+            PartitionsRevoked, PartitionsLost, AssignmentCompleted,
+        )  # fmt: skip
+        super().__init__(dict.fromkeys(kinds, self.take))
+        self._members: Recent[str, Member] = Recent(WAITING)
+        self._last: _Taken | None = None
+
+    def of(self, name: str) -> Member:
+        """The process called ``name``."""
+        member = self._members.get(name)
+        if member is None:
+            member = self._members[name] = Member()
+        return member
+
+    def take(self, event: _Taken) -> None:
+        """The event before takes effect."""
+        if self._last is not None:
+            self._apply(self._last)
+        self._last = event
+
+    def up_to_date(self) -> None:
+        """Let the event at hand take effect: for rules about events that this view does not take."""
+        if self._last is not None:
+            self._apply(self._last)
+            self._last = None
+
+    def _apply(self, event: _Taken) -> None:
+        member = self.of(event.member)
+        match event:
+            case MemberStarted():
+                self._members[event.member] = Member(event.protocol.lower(), was_called_back=True, has_started=True)
+            case MemberCrashed() | MemberLeft():
+                self._members[event.member] = Member(was_called_back=True, has_ended=True)
+            case MembershipLost():
+                member.reset = event
+            case MemberJoined():
+                self._join(member, event)
+            case PartitionsAssigned():
+                member.was_called_back = True
+                member.regain(event.partitions, event)
+                member.owned.update(dict.fromkeys(event.partitions, event))
+                if member.reset is not None and event.generation > member.reset.generation:
+                    member.reset = None
+            case AssignmentCompleted():
+                member.regain(event.owned, event)
+                kept = {one: since for one, since in member.owned.items() if one in event.owned}
+                member.owned = {one: kept.get(one, event) for one in event.owned}
+                member.reset = None
+            case PartitionsRevoked() | PartitionsLost():
+                self._give_up(member, event)
+
+    def _join(self, member: Member, event: MemberJoined) -> None:
+        member.reset, member.joined = None, event
+        member.gone_before_join = dict(member.revoked)
+        if event.generation != NO_GENERATION:
+            member.resumed = event
+
+    def _give_up(self, member: Member, event: PartitionsRevoked | PartitionsLost) -> None:
+        member.was_called_back = True
+        for partition in event.partitions:
+            member.owned.pop(partition, None)
+            if isinstance(event, PartitionsRevoked):
+                member.revoked[partition] = event
+            else:
+                member.lost[partition] = event
+        if isinstance(event, PartitionsLost):
+            member.resumed = None
