@@ -15,11 +15,9 @@ from rebalance_check.model.vocabulary.events import (
     MemberClosing,
     MemberCrashed,
     MemberEvent,
-    MemberJoined,
     MemberLeft,
     MemberPaused,
     MemberResumed,
-    MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
@@ -50,7 +48,7 @@ class _JoinsAgain(Fold):
 
     paces: Paces
     needs = ((RunStarted,), (RequestAnswered,))
-    bookkeeping = frozenset({*PROCESS, MemberJoined, CallbackEnded, MemberClosing, SubscriptionChanged})
+    bookkeeping = frozenset({*PROCESS, CallbackEnded, MemberClosing, SubscriptionChanged})
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -127,11 +125,9 @@ RefusedJoinJoinsAgain: Final = Invariant(
         CoordinatorLost,
         MemberClosing,
         MemberCrashed,
-        MemberJoined,
         MemberLeft,
         MemberPaused,
         MemberResumed,
-        MembershipLost,
         MemberStarted,
         RequestAnswered,
         RequestSent,

@@ -9,9 +9,6 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     Event,
-    MemberCrashed,
-    RunEnded,
-    RunStarted,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
@@ -24,7 +21,6 @@ from rebalance_check.model.vocabulary.events import (
     StatusRead,
     StatusSent,
     StatusSuppressed,
-    WorkerConfigured,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
@@ -82,7 +78,6 @@ USED = read(0, "TOPIC", key=TOPIC)
 SUPPRESSED = StatusSuppressed(worker="w0", key=KEY, attempt=0)
 FLUSH = (StatusFlushStarted(worker="w0"), StatusFlushed(worker="w0"))
 RETRIED: tuple[Event, ...] = (answered(0, "retriable"), sent(0, 2))
-RECORDED = RunStarted(subject="simulator", punctual=True)
 OTHER_WROTE: tuple[Event, ...] = (
     wrote(0, "RUNNING", 2, worker="w1"), sent(0, worker="w1"), appended(0, 0, worker="w1"),
     answered(0, "ok", worker="w1"),
@@ -232,11 +227,6 @@ def test_a_send_without_its_call__is_undecided(history: History) -> None:
     assert "attempt 7 of w0 is not in the history" in verdict.reason
 
 
-def test_writes_settle__a_run_that_did_not_end__is_undecided(history: History) -> None:
-    claim = named("writes_settle")
-    assert isinstance(judge(history(wrote(0, "RUNNING", 1), ended=False), [claim]).verdict(claim.name), Undecided)
-
-
 def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history: History) -> None:
     claim = named("explained_overwrite")
     verdict = judge(history(NEWER, STALE, sent(0), appended(0, 1)), [claim]).verdict(claim.name)
@@ -250,23 +240,3 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
 def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
     assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned
-
-
-def test_the_writes_of_a_worker_that_crashed__need_not_come_to_rest(history: History) -> None:
-    configured = WorkerConfigured(member="m0", mode="eager", store="w0")
-    events = (configured, wrote(0, "RUNNING", 1), sent(0), MemberCrashed(member="m0"))
-    claim = named("writes_settle")
-    assert judge(history(*events), [claim]).outcome is Outcome.HELD
-    assert judge(history(*events[1:]), [claim]).outcome is Outcome.VIOLATED
-
-
-SKIPPED = (sent(0), appended(0, 0), read(1, "RUNNING", 1, key=CONNECTOR), sent(1), appended(1, 2))
-
-
-@pytest.mark.parametrize(("begun", "outcome"), [(RECORDED, Outcome.VIOLATED), (RunStarted(subject="w"), Outcome.HELD)])
-def test_a_record_that_was_the_last_of_its_key_when_it_was_skipped(
-    history: History, begun: Event, outcome: Outcome
-) -> None:
-    """Later it is not: only a run that is recorded in one order tells that it was not compacted away by then."""
-    claim = "safe_status_writes.reads_in_order"
-    assert judge(history(begun, *SKIPPED, RunEnded()), select([claim])).verdict(claim).outcome is outcome
