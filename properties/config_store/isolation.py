@@ -1,4 +1,4 @@
-"""What a reader of the config topic may see: what stands there, whole, in order, and of transactions what is committed.
+"""What a reader of the config topic may see: what stands there, and of transactions what is committed.
 
 A reader with ``isolation.level=read_committed`` stops at the last stable offset, the first of an open transaction.
 """

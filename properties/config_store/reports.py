@@ -1,4 +1,4 @@
-"""C11 and C12: a store reports what it reads, nothing before its start, and nothing that is no change."""
+"""C11: a store reads the records of the topic in order."""
 
 from __future__ import annotations
 

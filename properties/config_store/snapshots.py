@@ -1,4 +1,4 @@
-"""C1, C2, C5-C8, C13: a snapshot is the fold of the records that were read, and of nothing else."""
+"""C1 and C2: a snapshot is the fold of the records that were read, and of nothing else."""
 
 from __future__ import annotations
 

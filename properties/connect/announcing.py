@@ -1,4 +1,4 @@
-"""What a worker starts and stops it announces by statuses, which are on record before it goes on."""
+"""A worker announces by statuses what it starts."""
 
 from __future__ import annotations
 

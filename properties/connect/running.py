@@ -1,4 +1,4 @@
-"""What workers run: each connector and task once, started when it was accepted; nothing in an eager join."""
+"""What workers run: each connector and task once, started when it was accepted."""
 
 from __future__ import annotations
 

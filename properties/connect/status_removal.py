@@ -1,4 +1,4 @@
-"""Which worker removes which status: the leader that receives an assignment, of work that is no longer configured."""
+"""The leader that receives an assignment removes the statuses of work that is no longer configured."""
 
 from __future__ import annotations
 

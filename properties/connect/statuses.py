@@ -1,4 +1,4 @@
-"""Which worker writes which status: each is explained by what its worker ran, and what a worker ran is announced."""
+"""Each status that a worker writes carries the generation of its last assignment."""
 
 from __future__ import annotations
 

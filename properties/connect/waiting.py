@@ -1,4 +1,4 @@
-"""Work that no worker runs waits for a delay where a worker left, and only there."""
+"""Work of a worker that left waits for a delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a coordinator calls the code that uses it, and in which order."""
+"""When a coordinator calls the code that uses it."""
 
 from __future__ import annotations
 

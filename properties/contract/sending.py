@@ -1,4 +1,4 @@
-"""What a member sends at all: what it offers, to whom, who says that it leaves, and nothing after the end."""
+"""What a member sends: the assignors that it offers, and a LeaveGroup when it leaves."""
 
 from __future__ import annotations
 

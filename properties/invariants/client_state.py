@@ -1,4 +1,4 @@
-"""What a client may do on its own side of the protocol: what it keeps, gives up, sends, and when."""
+"""What a client may do on its own side of the protocol: what it keeps and gives up, and when."""
 
 from __future__ import annotations
 

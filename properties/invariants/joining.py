@@ -1,4 +1,4 @@
-"""The join phase: who waits for its end, who belongs to the generation that it starts, and what they learn."""
+"""The join phase: who belongs to the generation that it starts, and what they learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What members claim and commit: a generation that they joined, and nothing that they gave up before it."""
+"""A member commits nothing that it gave up before it joined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker of Connect starts and stops a connector or task only for a cause."""
+"""A worker of Connect starts a connector or task only for a cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S1, for topics and lists: a store answers with what it has read, topic by topic and list by list."""
+"""S1, for lists: a store lists what it has read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S2 and P7: every store reads the log in order and whole, and stores that read the same believe the same."""
+"""P7: stores that read the same believe the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S3, S6 and S7: what stands in the log was sent, as it was sent, and in the order in which it was sent."""
+"""S3: each append answers one send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S8 and P8: flush waits for what was sent before it, and in the end every write comes to rest."""
+"""S8: flush waits for what was sent before it."""
 
 from __future__ import annotations
 
