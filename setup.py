@@ -30,7 +30,6 @@ COMPILED = (
     "properties/contract/*.py",
     "properties/invariants/*.py",
     "properties/need/*.py",
-    "properties/record/*.py",
     "properties/status/*.py",
     "properties/views/*.py",
     "properties/wire/*.py",

@@ -18,14 +18,12 @@ from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationEvent,
     GenerationStarted,
-    GroupRested,
     IncarnationStarted,
     JoinGroupReplied,
     MemberAdded,
     MemberEvent,
     MemberJoined,
     MemberRemoved,
-    MemberRested,
     MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
@@ -194,30 +192,12 @@ def certain_order(files: Sequence[Sequence[Scanned]]) -> list[tuple[Place, Place
         _FileReader(facts, number).read(lines)
     if _has_failovers(files):
         facts.barriers.clear()  # one number may stand for two generations
-    return [*facts.edges(), *_looks_at_rest(files), *_around_the_run(files)]
+    return [*facts.edges(), *_around_the_run(files)]
 
 
 def _has_failovers(files: Sequence[Sequence[Scanned]]) -> bool:
     seen = {getattr(event, "incarnation", -1) for lines in files for event in lines}
     return len(seen - {-1}) > 1
-
-
-def _looks_at_rest(files: Sequence[Sequence[Scanned]]) -> Iterator[tuple[Place, Place]]:
-    """Each look ends with a `GroupRested`. A member that runs now and then is in the last look or in an earlier one.
-
-    So its last `MemberRested` comes before the last `GroupRested`, and each one before it likewise.
-    """
-    of_group: dict[str, list[Place]] = {}
-    of_members: dict[tuple[str, str], list[Place]] = {}
-    for number, lines in enumerate(files):
-        for line, event in enumerate(lines):
-            if isinstance(event, GroupRested):
-                of_group.setdefault(event.group, []).append(Place(number, line))
-            elif isinstance(event, MemberRested):
-                of_members.setdefault((event.group, event.member), []).append(Place(number, line))
-    for (group, _), looks in of_members.items():
-        pairs = zip(reversed(looks), reversed(of_group.get(group, [])), strict=False)
-        yield from ((member, of_all) for member, of_all in pairs if member.file != of_all.file)
 
 
 def _around_the_run(files: Sequence[Sequence[Scanned]]) -> Iterator[tuple[Place, Place]]:

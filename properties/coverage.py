@@ -40,6 +40,7 @@ class Statement:
 
 _OWN, _MERGED, _ELSEWHERE, _OTHER = Fate.OWN, Fate.MERGED, Fate.ELSEWHERE, Fate.OTHER
 _ANSWER: Final = "a property of one answer of an assignor, which needs the problem that it was given"
+_INSIDE: Final = "requests that wait are not seen from outside: the model shows it, and its replies are compared"
 _AT_REST: Final = (
     "liveness: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
 )
@@ -63,10 +64,11 @@ BROKER_SIDE: Final = (
     Statement(6, "a group with members has a leader, one of them", _OWN, ("leader_is_member",)),
     Statement(7, "the members share a protocol, and the selected one is among those", _OWN,
               ("selected_protocol_is_listed_by_all",)),
-    Statement(8, "a JoinGroup is parked in PreparingRebalance only", _OWN, ("parked_requests_fit_the_status",)),
+    Statement(8, "a JoinGroup is parked in PreparingRebalance only", _ELSEWHERE,
+              ("model.parked_requests_fit_the_status",), _INSIDE),
     Statement(
-        9, "a SyncGroup is parked in CompletingRebalance only", _MERGED, ("parked_requests_fit_the_status",),
-        "the same claim about the other request",
+        9, "a SyncGroup is parked in CompletingRebalance only", _ELSEWHERE,
+        ("model.parked_requests_fit_the_status",), _INSIDE,
     ),
     Statement(10, "only members of a formed generation owe a SyncGroup", _OWN, ("only_laggards_time_out",),
               "who owes one shows when the sync timeout removes it"),
@@ -148,15 +150,17 @@ CLIENT_SIDE: Final = (
     Statement(16, "callbacks alternate and add up", _OWN, ("callbacks_alternate",)),
     Statement(17, "revoked or lost before it is granted to another", _MERGED, ("revoked_before_reassigned",),
               "the same claim, at the grant instead of at the leader"),
-    Statement(18, "who revokes when its assignment comes joins again", _OWN, ("who_revokes_rejoins",)),
+    Statement(18, "who revokes when its assignment comes joins again", _OWN,
+              ("wire_revoked_partitions_are_handed_over",)),
     Statement(19, "a reset makes the next join empty-handed", _OWN, ("reset_member_loses_everything",)),
     Statement(20, "a client's rebalance protocol never changes", _MERGED,
               ("eager_owns_nothing_while_joining", "cooperative_keeps_what_it_owns"),
               "MemberStarted tells it once; a change shows as one of the two. That all assignors support it is refused "
               "when a client is made"),
     Statement(21, "one chain of JoinGroup and SyncGroup in flight, heartbeats only after the join", _OWN,
-              ("one_chain_in_flight",)),
-    Statement(22, "commits only when settled, tagged with the present generation", _OWN, ("commits_when_stable",)),
+              ("wire_joins_one_at_a_time", "wire_no_heartbeat_while_joining")),
+    Statement(22, "commits only when settled, tagged with the present generation", _OWN,
+              ("wire_commits_what_it_owns",)),
     Statement(23, "a reader understands every version up to its own", _ELSEWHERE,
               ("tests/impl/test_codec_properties.py",), "bytes, not histories"),
     Statement(24, "the upgrade path of two restarts is safe, a single restart is refused", _MERGED,

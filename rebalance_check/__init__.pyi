@@ -41,14 +41,12 @@ from rebalance_check.model.vocabulary.events import (
     CoordinatorFound,
     CoordinatorLost,
     CoordinatorMoved,
-    CoordinatorRested,
     Event,
     GenerationStarted,
     GroupDeleted,
     GroupDescribed,
     GroupMetadataAppended,
     GroupMetadataWritten,
-    GroupRested,
     GroupStatusChanged,
     HealEnded,
     HeartbeatReplied,
@@ -76,7 +74,6 @@ from rebalance_check.model.vocabulary.events import (
     MemberLeft,
     MemberPaused,
     MemberRemoved,
-    MemberRested,
     MemberResumed,
     MembershipLost,
     MemberStarted,
@@ -107,7 +104,6 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
     RestartPlanned,
     RestartRequested,
-    RestingStateRead,
     RunEnded,
     RunSettled,
     RunStarted,
@@ -167,19 +163,13 @@ from rebalance_check.properties.invariants.agreement import (
 )
 from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
 from rebalance_check.properties.invariants.assigned import AssignmentIsOfItsGeneration
-from rebalance_check.properties.invariants.behind_writes import UnwrittenRequestsAreRefused
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
-from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight, RequestEndsOnce
 from rebalance_check.properties.invariants.client_state import (
     CooperativeKeepsWhatItOwns,
     OwnedEqualsAssigned,
     ResetMemberLosesEverything,
-    WhoRevokesRejoins,
 )
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
-from rebalance_check.properties.invariants.delivering import FormerMemberReadsNothing
-from rebalance_check.properties.invariants.denied import RecordedGroupIsNotDenied
-from rebalance_check.properties.invariants.dismissing import WhatWaitsIsAnswered
 from rebalance_check.properties.invariants.expectations import (
     FencedStaysFenced,
     GenerationsHaveMembers,
@@ -201,21 +191,16 @@ from rebalance_check.properties.invariants.identity import (
     MemberIdIsKept,
     MembershipEndsForAReason,
 )
-from rebalance_check.properties.invariants.initial_delay import InitialDelayEndsInTime
-from rebalance_check.properties.invariants.join_phases import LastJoinEndsTheJoinPhase, NewMembersProlongTheInitialDelay
 from rebalance_check.properties.invariants.joining import (
     GenerationHasOnlyJoined,
     GroupSize,
     JoinAnswersAgree,
     MembersGoToTheLeader,
-    ParkedRequestsFitTheStatus,
     SelectedProtocolIsListedByAll,
 )
-from rebalance_check.properties.invariants.kept_claims import ClaimsAreOfAJoinedGeneration, RevokedIsNotCommitted
+from rebalance_check.properties.invariants.kept_claims import RevokedIsNotCommitted
 from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
-from rebalance_check.properties.invariants.left_behind import RemovedMemberIsAnswered
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
-from rebalance_check.properties.invariants.lost_ids import LostMemberIdIsNotUsed
 from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
     LeaderIsMember,
@@ -245,7 +230,6 @@ from rebalance_check.properties.invariants.persistence import (
     StableIsPersisted,
 )
 from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
-from rebalance_check.properties.invariants.removed_once import LeavingMembersAreRemoved, OnlyMembersAreRemoved
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
     HeartbeatIsFenced,
@@ -253,21 +237,6 @@ from rebalance_check.properties.invariants.request_fencing import (
     OneResponsePerRequest,
     SyncIsFenced,
 )
-from rebalance_check.properties.invariants.rest_group import (
-    CoordinatorHoldsWhatMembersWant,
-    OwnedIsWhatTheCoordinatorHolds,
-)
-from rebalance_check.properties.invariants.rest_like_new import RestIsLikeNew
-from rebalance_check.properties.invariants.rest_members import (
-    KnowsThePartitionsItWants,
-    NothingStaysMarked,
-)
-from rebalance_check.properties.invariants.rest_memory import EachMemberIsTimed, FormerMembersAreForgotten
-from rebalance_check.properties.invariants.rest_primary import PrimaryIsKnownToAll
-from rebalance_check.properties.invariants.rest_progress import OwnedPartitionsAreRead, WhatIsReadIsCommitted
-from rebalance_check.properties.invariants.rest_topics import OffsetsOfItsTopicsAreHeld
-from rebalance_check.properties.invariants.session_timers import SessionsRunFromTheLastSign
-from rebalance_check.properties.invariants.shares import SharesAreOfOneSize, StickyMembersKeepTheirShare
 from rebalance_check.properties.invariants.skipping import OnlyReturningLeadersSkip
 from rebalance_check.properties.invariants.timing import (
     JoinPhaseEndsInTime,
@@ -276,10 +245,8 @@ from rebalance_check.properties.invariants.timing import (
     PendingIdsVanishInTime,
     SilentMembersAreRemovedInTime,
 )
-from rebalance_check.properties.invariants.unwritten import UnwrittenAssignmentBeginsARebalance
-from rebalance_check.properties.invariants.waiting_writes import OnlyOpenRequestsWait, WritesAreAnswered
+from rebalance_check.properties.invariants.waiting_writes import WritesAreAnswered
 from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
-from rebalance_check.properties.invariants.written import OnlyWrittenRecordsAreAppended
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
@@ -290,7 +257,6 @@ from rebalance_check.properties.machines.strategies import group_bounds, schedul
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
 from rebalance_check.properties.need.catalogue import NeedClaims
-from rebalance_check.properties.record.catalogue import RecordClaims
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import (
@@ -326,9 +292,7 @@ __all__ = [
     "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
-    "ClaimsAreOfAJoinedGeneration",
     "CommitIsFenced",
-    "CommitsWhenStable",
     "CommittedOffsetIsFetched",
     "CommittedOffsetsSurvive",
     "ConfigAppended",
@@ -358,13 +322,10 @@ __all__ = [
     "CoordinatorDiffersError",
     "CoordinatorElected",
     "CoordinatorFound",
-    "CoordinatorHoldsWhatMembersWant",
     "CoordinatorLost",
     "CoordinatorMachine",
     "CoordinatorMoved",
-    "CoordinatorRested",
     "Counterexample",
-    "EachMemberIsTimed",
     "EagerOwnsNothingWhileJoining",
     "EmptyGroupIsClean",
     "Event",
@@ -372,8 +333,6 @@ __all__ = [
     "ExitCode",
     "FencedStaysFenced",
     "Fold",
-    "FormerMemberReadsNothing",
-    "FormerMembersAreForgotten",
     "GenerationHasOnlyJoined",
     "GenerationMonotonicity",
     "GenerationStarted",
@@ -383,7 +342,6 @@ __all__ = [
     "GroupFitsMaxSize",
     "GroupMetadataAppended",
     "GroupMetadataWritten",
-    "GroupRested",
     "GroupSize",
     "GroupStatusChanged",
     "HealEnded",
@@ -401,7 +359,6 @@ __all__ = [
     "HistoryWriter",
     "IncarnationEnded",
     "IncarnationStarted",
-    "InitialDelayEndsInTime",
     "InstanceIsExclusive",
     "InternalRequestAnswered",
     "InternalRequestChecked",
@@ -416,9 +373,7 @@ __all__ = [
     "Judgement",
     "KeptOffsetsKeepTheirGroup",
     "Kind",
-    "KnowsThePartitionsItWants",
     "LaggardsAreRemovedInTime",
-    "LastJoinEndsTheJoinPhase",
     "LeaderAnswered",
     "LeaderAsked",
     "LeaderIsMember",
@@ -426,7 +381,6 @@ __all__ = [
     "LeaveIsLast",
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
-    "LeavingMembersAreRemoved",
     "LegalTransitions",
     "ListenerCalled",
     "LoadRestoresTheLog",
@@ -435,7 +389,6 @@ __all__ = [
     "LookUpAnswered",
     "LookUpSent",
     "LostIsNotCommitted",
-    "LostMemberIdIsNotUsed",
     "MalformedHistory",
     "MemberAdded",
     "MemberClosing",
@@ -447,7 +400,6 @@ __all__ = [
     "MemberMachine",
     "MemberPaused",
     "MemberRemoved",
-    "MemberRested",
     "MemberResumed",
     "MemberStarted",
     "MembersAreKnown",
@@ -459,36 +411,26 @@ __all__ = [
     "MetadataReceived",
     "NeedClaims",
     "NewMembersAreGivenUpInTime",
-    "NewMembersProlongTheInitialDelay",
     "NoDoubleOwnership",
     "NoServerError",
     "NobodyIsRemovedEarly",
     "NodeChanged",
     "NothingIsThrown",
-    "NothingStaysMarked",
     "Numbering",
     "OffsetCommitReplied",
     "OffsetCommitted",
-    "OffsetsOfItsTopicsAreHeld",
     "OneAssignmentPerGeneration",
-    "OneChainInFlight",
     "OneLeader",
     "OneMemberPerInstance",
     "OneProtocol",
     "OneResponsePerRequest",
     "OnlyEmptyGroupsAreDeleted",
     "OnlyLaggardsTimeOut",
-    "OnlyMembersAreRemoved",
-    "OnlyOpenRequestsWait",
     "OnlyReturningLeadersSkip",
-    "OnlyWrittenRecordsAreAppended",
     "Outcome",
     "OwnedEqualsAssigned",
-    "OwnedIsWhatTheCoordinatorHolds",
-    "OwnedPartitionsAreRead",
     "OwnerLookedUp",
     "ParkedMemberStays",
-    "ParkedRequestsFitTheStatus",
     "PartitionsAssigned",
     "PartitionsLost",
     "PartitionsRevoked",
@@ -497,7 +439,6 @@ __all__ = [
     "PersistedBeforeTheyArePropagated",
     "PluginDrawn",
     "PluginFailed",
-    "PrimaryIsKnownToAll",
     "ProcessEnded",
     "ProcessSignalled",
     "ProcessStarted",
@@ -507,28 +448,22 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalancePhaseEnds",
-    "RecordClaims",
-    "RecordedGroupIsNotDenied",
     "Recorder",
     "RecordsDelivered",
     "RefusalsAreDocumented",
     "RefusalsAreTrue",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
-    "RemovedMemberIsAnswered",
     "ReplyObserved",
     "ReplyReceived",
     "RequestAnswered",
-    "RequestEndsOnce",
     "RequestIssued",
     "RequestObserved",
     "RequestParked",
     "RequestSent",
     "ResetMemberLosesEverything",
-    "RestIsLikeNew",
     "RestartPlanned",
     "RestartRequested",
-    "RestingStateRead",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
     "RunEnded",
@@ -537,8 +472,6 @@ __all__ = [
     "SafeStatusWrites",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
-    "SessionsRunFromTheLastSign",
-    "SharesAreOfOneSize",
     "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
     "StaleGenerationIsRefused",
@@ -558,7 +491,6 @@ __all__ = [
     "StatusSuppressed",
     "StatusesListed",
     "StepStarted",
-    "StickyMembersKeepTheirShare",
     "SubscriptionChanged",
     "SyncGroupIsAnswered",
     "SyncGroupReplied",
@@ -575,14 +507,9 @@ __all__ = [
     "Undecided",
     "UndecidedError",
     "Untested",
-    "UnwrittenAssignmentBeginsARebalance",
-    "UnwrittenRequestsAreRefused",
     "Violated",
     "Violation",
     "Vocabulary",
-    "WhatIsReadIsCommitted",
-    "WhatWaitsIsAnswered",
-    "WhoRevokesRejoins",
     "WireClaims",
     "WorkCancelled",
     "WorkRevocationEnded",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -72,12 +72,6 @@ class Committing(Fetching):
         if self._fenced is not None:
             raise self._fenced
         super().poll(now_ms)
-
-    def marks(self) -> Iterator[str]:
-        """As the base class, and that the member was fenced."""
-        yield from super().marks()
-        if self._fenced is not None:
-            yield f"was fenced: {self._fenced}"
 
     def commit(self, offsets: Mapping[TopicPartition, int], now_ms: int) -> Commit:
         """Send a commit of ``offsets`` (the next to read), tagged with the present generation; the outcome comes later.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import TypedDict
 
@@ -27,7 +27,6 @@ from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
-    MemberRested,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
@@ -256,40 +255,6 @@ class ConsumerCoordinator(Subscribing):
         return self.coordinator_unknown() and self._next_auto_commit_ms <= self._now_ms
 
     # ------------------------------------------------------------------------------------------------ at rest
-
-    def offers(self) -> tuple[str, ...]:
-        """The names of the assignors."""
-        return tuple(self.assignors)
-
-    def marks(self) -> Iterator[str]:
-        """As the base class, and partitions and commits that a rebalance waits for."""
-        yield from super().marks()
-        if self._pending_revocation:
-            yield f"waits to revoke {', '.join(_names(tuple(sorted(self._pending_revocation))))}"
-        if self._prepare_commit is not None or self._prepare_until_ms is not None:
-            yield "waits for the commit that precedes a rebalance"
-        if self._final_commit is not None:
-            yield "waits for its last commit"
-        if kept := sorted(self._positions.keys() - set(self._owned)):
-            yield f"keeps positions of {', '.join(_names(tuple(kept)))}, which it does not own"
-
-    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """As the base class, and what a consumer wants, knows, owns and has read."""
-        topics = self.subscription
-        return MemberRested(
-            **self.membership_at_rest(now_ms),
-            is_busy=is_busy,
-            topics=topics,
-            joined_topics=self.joined_subscription,
-            known=tuple(
-                TopicPartition(topic, index).name
-                for topic in sorted(topics)
-                for index in range(self.partitions_per_topic.get(topic, 0))
-            ),
-            owned=_names(self._owned),
-            positions=tuple((tp.name, offset) for tp, offset in sorted(self._positions.items())),
-            commit_interval_ms=self._auto_commit_ms or 0,
-        )
 
     # ------------------------------------------------------------------------------------------------ ownership
 

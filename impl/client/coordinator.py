@@ -21,7 +21,7 @@ from typing import Final
 from rebalance_check.impl.client.calling import Calling
 from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.client.resting import Resting
+from rebalance_check.impl.client.joining import Joining
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     ON_JOIN_COMPLETE,
@@ -35,7 +35,7 @@ MOST_ROUNDS: Final = 1_000
 """More often than this no poll goes round its join loop."""
 
 
-class Coordinator(Resting, ABC):
+class Coordinator(Joining, ABC):
     """One member of one group (``AbstractCoordinator``)."""
 
     _retry_ms = 0

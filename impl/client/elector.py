@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import ClassVar, Final, TypedDict
+from typing import Final, TypedDict
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -35,7 +35,6 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
-    MemberRested,
     TaskStarted,
     TaskStopped,
 )
@@ -105,12 +104,6 @@ class LeaderElector(Coordinator):
         """``sr``."""
         return PROTOCOL_TYPE
 
-    by_history: ClassVar[frozenset[str]] = Coordinator.by_history | {"_acts", "_election", "identity"}
-
-    def offers(self) -> tuple[str, ...]:
-        """The one protocol of elections."""
-        return (PROTOCOL_NAME,)
-
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """The identity, with the claim to the role if this member has it."""
         return [(PROTOCOL_NAME, write_identity(replace(self.identity, leader=self._acts)))]
@@ -170,16 +163,6 @@ class LeaderElector(Coordinator):
         except MalformedBytes:
             return ()
         return (PRIMARY,) if elected == self.member_id() else ()
-
-    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """As the base class, and where this member and the primary are reached."""
-        known = self.primary
-        return MemberRested(
-            **self.membership_at_rest(now_ms),
-            is_busy=is_busy,
-            url=self.identity.url,
-            primary="" if known is None else known.url,
-        )
 
     # ------------------------------------------------------------------------------------------------ the role
 

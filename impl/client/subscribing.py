@@ -23,11 +23,6 @@ class Subscribing(Leading):
         """The topics that the member wants: those named, or those known that match its pattern."""
         return self._subscribed.topics
 
-    @property
-    def joined_subscription(self) -> tuple[str, ...]:
-        """The topics that the member last joined with, or learned of from its leader since; none before it joined."""
-        return self._joined_subscription or ()
-
     def subscribe(self, topics: Wanted) -> None:
         """Change the subscription; the next poll joins again.
 

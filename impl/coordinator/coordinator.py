@@ -24,7 +24,6 @@ from rebalance_check.impl.coordinator.offsets import (
 )
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.coordinator.resting import remembered, rested
 from rebalance_check.impl.coordinator.shard import Answer, Numbers, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
@@ -44,7 +43,6 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitRequest,
 )
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import CoordinatorRested
 
 
 class GroupView(NamedTuple):
@@ -193,16 +191,10 @@ class GroupCoordinator:
             return None
         return GroupView(group.generation, group.leader or "", group.protocol_name or "", frozenset(group.pending_join))
 
-    def rested(self, group_id: str, now_ms: int) -> CoordinatorRested | None:
-        """All that is kept of a group, as an event; None where there is no such group."""
+    def armed(self, group_id: str, now_ms: int) -> frozenset[TimerKind]:
+        """The kinds of the timers that are armed for a group."""
         self._fire_until(now_ms)
-        group = self._shard.groups.get(group_id)
-        return None if group is None else rested(self._shard, group)
-
-    def remembered(self, group_id: str) -> list[tuple[str, dict[str, str]]]:
-        """Role and fields of all that is remembered of a group, to compare two runs; nothing where there is none."""
-        group = self._shard.groups.get(group_id)
-        return [] if group is None else remembered(self._shard, group)
+        return frozenset(timer.key.kind for timer in self._shard.timers.armed() if timer.key.group_id == group_id)
 
     def unload(self, now_ms: int, epoch: int | None = None) -> list[Answer]:
         """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too.

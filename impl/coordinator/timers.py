@@ -127,11 +127,6 @@ class Timers:
         """Every timer that is armed, in order of deadline, then of arming."""
         return tuple(sorted(self._armed.values()))
 
-    @property
-    def put_off(self) -> tuple[Timer, ...]:
-        """Those that stand aside."""
-        return tuple(self._aside)
-
     def deadline(self, key: TimerKey) -> int | None:
         """When ``key`` is due, or None."""
         timer = self._armed.get(key)

@@ -27,29 +27,9 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "owned_equals_assigned",
     ),
     _mutant(
-        "commits-while-rebalancing",
-        "a member sends commits also while it waits in JoinGroup or SyncGroup",
-        "commits_when_stable",
-    ),
-    _mutant(
         "cooperative-revokes-all-before-joining",
         "a COOPERATIVE member revokes everything before it joins, as if it were EAGER",
         "cooperative_keeps_what_it_owns",
-    ),
-    _mutant(
-        "refused-commit-keeps-the-member-id",
-        "a member whose OffsetCommit is answered UNKNOWN_MEMBER_ID joins again with that member id",
-        "lost_member_id_is_not_used",
-    ),
-    _mutant(
-        "refused-heartbeat-backs-off",
-        "a member whose heartbeat is answered that it is no member waits for ten seconds before it loses and joins",
-        "former_member_reads_nothing",
-    ),
-    _mutant(
-        "given-up-request-is-handled-again",
-        "a request whose connection broke is given up with all others, and once more by itself",
-        "request_ends_once",
     ),
     _mutant(
         "leader-overlooks-new-partitions",
@@ -57,7 +37,6 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "every_partition_gets_an_owner",
         replace(_METADATA, first=20, last=30),
     ),
-    _mutant("heartbeats-while-joining", "heartbeats go on while a JoinGroup is on its way", "one_chain_in_flight"),
     _mutant(
         "lost-partitions-revoked",
         "a member that was thrown out gives its partitions up as if it still owned them",
@@ -72,10 +51,5 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "single-revocation-not-worth-a-join",
         "a COOPERATIVE member that revoked one partition does not join again for it",
         "assignment_is_complete",
-    ),
-    _mutant(
-        "no-rejoin-after-revoking",
-        "a COOPERATIVE member that revoked partitions does not join again for them",
-        "who_revokes_rejoins",
     ),
 ]

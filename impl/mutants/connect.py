@@ -45,15 +45,6 @@ _GIVEN_UP: Final = FuzzSearch(
     last=475,
 )  # fmt: skip
 """A worker looks for its coordinator for so long that it gives its work up."""
-_HERDER_IS_AWAY: Final = FuzzSearch(
-    options=SimulationOptions(
-        protocol=SimulatedProtocol.CONNECT,
-        mode=ClusterMode.SESSIONED,
-        steps=80,
-        faults=(FaultKind.SLOW_APPLICATION,),
-    ),
-)
-"""A leader is asked for an owner between a heartbeat that tells it to join again and the join: the herder is away."""
 
 
 def _mutant(name: str, what: str, caught_by: str, find: Find = _SESSIONED, catalogue_id: str = "") -> Mutant:
@@ -82,11 +73,6 @@ _ROUNDS: Final = [
         "sessioned-written-as-compatible",
         "under sessioned the leader writes assignments of version 1",
         "version_fits_protocol",
-    ),
-    _mutant(
-        "revoked-connectors-still-claimed",
-        "a worker goes on claiming connectors that were revoked",
-        "claim_follows_assignments",
     ),
     _mutant(
         "connect-active-work-counts-as-new",
@@ -129,12 +115,6 @@ _LEADERS: Final = [
         "a leader that has read less than another worker assigns all the same",
         "config_offset_covers_members",
         _LEADER_BEHIND,
-    ),
-    _mutant(
-        "owner-named-while-rejoining",
-        "a worker names owners while it does not lead, or is to join again",
-        "owner_url_is_the_owners",
-        _HERDER_IS_AWAY,
     ),
 ]
 
@@ -197,18 +177,6 @@ _WORK: Final = [
         find=replace(_SESSIONED, first=20, last=30),
     ),
     _mutant(
-        "restart-starts-what-was-revoked",
-        "a restart request restarts all work of the connector that has a status, wherever it runs",
-        "restart_stays_with_its_connector",
-        _search(ClusterMode.SESSIONED, 20, 40),
-    ),
-    _mutant(
-        "join-prepared-as-in-the-other-mode",
-        "an eager worker stops nothing before it joins, an incremental one everything",
-        "eager_worker_stops_before_joining",
-        _EAGER,
-    ),
-    _mutant(
         "started-before-configs-are-read",
         "a worker starts its assignment although it has read further than the leader had",
         "start_waits_for_configs",
@@ -225,22 +193,9 @@ _WORK: Final = [
 
 _STATUSES: Final = [
     _mutant(
-        "running-written-for-what-failed-to-start",
-        "a task that fails is written RUNNING",
-        "status_says_what_ran",
-        find=replace(_SESSIONED, first=10, last=20),
-    ),
-    _mutant(
         "statuses-with-the-groups-generation",
         "statuses carry the next generation instead of that of the last assignment",
         "status_carries_the_generation",
-    ),
-    _mutant("unassigned-written-unsafely", "UNASSIGNED is written with put", "status_is_safe_by_kind"),
-    _mutant(
-        "every-worker-cleans-up",
-        "a worker that does not lead removes statuses, too",
-        "only_the_leader_removes_statuses",
-        find=replace(_SESSIONED, first=10, last=20),
     ),
     _of_the_field(
         "status-deleted-task-lingers",
@@ -248,45 +203,7 @@ _STATUSES: Final = [
         "removed_work_loses_its_status",
         find=replace(_SESSIONED, first=10, last=20),
     ),
-    _mutant("silent-task-stop", "a task that stops writes no UNASSIGNED", "stops_are_announced", _EAGER),
     _mutant("silent-connector-start", "a connector that starts writes no RUNNING", "starts_are_announced"),
-    _mutant(
-        "revocation-without-flush",
-        "a worker ends a revocation without flushing its statuses",
-        "revocation_flushes_statuses",
-        _EAGER,
-    ),
-    _mutant(
-        "unsigned-requests-taken",
-        "a worker takes requests without a signature, too",
-        "only_signed_requests_are_taken",
-    ),
-    _mutant(
-        "topic-status-written-for-every-record",
-        "a worker writes the status of a topic for every record, whatever it has read",
-        "topic_status_says_what_was_used",
-    ),
-    _mutant(
-        "topic-known-from-another-connector",
-        "a topic that any connector uses counts as known for all of them",
-        "used_topics_are_announced",
-    ),
-    _mutant(
-        "topics-reset-in-every-revocation",
-        "a worker that gives work up removes the topic statuses of its connectors, whether or not they are configured",
-        "topics_are_reset_for_a_reason",
-    ),
-    _mutant(
-        "topics-of-deleted-connectors-stay",
-        "a worker that gives up the work of a deleted connector leaves the statuses of its topics",
-        "removed_connector_loses_its_topics",
-        find=replace(_SESSIONED, first=10, last=20),
-    ),
-    _mutant(
-        "joins-before-statuses-are-read",
-        "a worker joins its group without waiting until its status store has read the topic",
-        "worker_joins_after_its_statuses",
-    ),
 ]
 
 _READING: Final = [
@@ -306,48 +223,9 @@ _READING: Final = [
 
 _OPERATOR: Final = [
     _mutant(
-        "stop-request-forgotten",
-        "a worker that an operator asks to stop a connector does nothing, and never answers",
-        "herder_requests_are_answered",
-        find=replace(_SESSIONED, first=10, last=20),
-    ),
-    _mutant(
-        "stop-writes-no-target-state",
-        "a worker that stops a connector takes its tasks away, and does not write that it is stopped",
-        "accepted_requests_are_written",
-        find=replace(_SESSIONED, first=20, last=30),
-    ),
-    _mutant(
-        "target-state-is-always-started",
-        "a worker applies STARTED whatever target state it read",
-        "applied_target_state_is_current",
-    ),
-    _mutant(
-        "tasks-miss-target-states",
-        "a worker that reads another target state has the connector reach it, and not its tasks",
-        "target_states_are_reached",
-        find=replace(_SESSIONED, first=30, last=40),
-    ),
-    _mutant(
-        "target-state-restarts-connector",
-        "a worker that reads another target state restarts the connector before it applies it",
-        "work_stop_has_a_cause",
-    ),
-    _mutant(
         "reconfigured-tasks-start-before-their-round",
         "tasks that got other configs are started at once, and not when the next round has assigned them",
         "work_start_has_a_cause",
-    ),
-    _mutant(
-        "shares-are-those-of-one-worker-more",
-        "a round takes from the workers what one more worker would get",
-        "work_is_taken_for_a_cause",
-    ),
-    _mutant(
-        "new-work-waits-for-a-delay",
-        "what no worker has waits for the delay although no worker left",
-        "delay_has_a_cause",
-        find=replace(_SESSIONED, first=10, last=20),
     ),
     _mutant(
         "lost-work-is-placed-at-once",

@@ -97,13 +97,6 @@ COORDINATOR_MUTANTS: Final = [
         catalogue_id="kop-leave-does-not-complete-join",
     ),
     Mutant(
-        name="leave-removes-no-member",
-        what="a member that leaves gets a reply that says so, and stays in the group",
-        caught_by="leaving_members_are_removed",
-        where="impl",
-        find=_EAGER,
-    ),
-    Mutant(
         name="leave-without-rebalance",
         what="a leave from a Stable group starts no rebalance",
         caught_by="rebalance_completes",

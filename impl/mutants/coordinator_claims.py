@@ -124,11 +124,6 @@ CLAIM_MUTANTS: Final = [
         _JUDGED,
     ),
     _mutant("members-shown-to-followers", "everybody is shown the members", "members_go_to_the_leader"),
-    _mutant(
-        "new-follower-left-parked",
-        "a member that joins for the first time is not answered when the join phase ends",
-        "parked_requests_fit_the_status",
-    ),
     _mutant("parked-sync-answered-twice", "an answered SyncGroup stays parked", "one_response_per_request"),
     _mutant(
         "pending-id-admitted-at-once",
@@ -157,16 +152,6 @@ CLAIM_MUTANTS: Final = [
         "committed_offsets_survive",
     ),
     _mutant(
-        "replaced-member-stays-parked",
-        "the JoinGroup or SyncGroup of a static member that is replaced goes on waiting",
-        "removed_member_is_answered",
-    ),
-    _mutant(
-        "leaving-member-stays-parked",
-        "the JoinGroup of a member that leaves while it waits is not answered",
-        "removed_member_is_answered",
-    ),
-    _mutant(
         "live-groups-are-not-left",
         "a LeaveGroup to a group that is not Dead is refused with COORDINATOR_NOT_AVAILABLE",
         "refusals_are_true",
@@ -182,43 +167,11 @@ CLAIM_MUTANTS: Final = [
         "empty_group_is_clean",
         _JUDGED,
     ),
-    _mutant(
-        "left-member-stays-in-its-group",
-        "a member that leaves stays in its group, as if it were silent",
-        "only_members_are_removed",
-    ),
-    _mutant(
-        "leave-leaves-the-join-phase-open",
-        "a join phase goes on although the last member that it waited for left",
-        "last_join_ends_the_join_phase",
-    ),
-    _mutant(
-        "unwritten-assignment-begins-no-rebalance",
-        "a group whose assignment could not be written goes on in its generation",
-        "unwritten_assignment_begins_a_rebalance",
-        find=replace(_EAGER, first=70, last=80),
-    ),
-    _mutant(
-        "joins-outlast-failed-writes",
-        "a JoinGroup that comes while a record of its group is being written waits on when that fails",
-        "unwritten_requests_are_refused",
-        _JUDGED,
-    ),
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",
         "a restarted static member is a new member, and its predecessor stays",
         "one_member_per_instance",
-    ),
-    _mutant(
-        "static-return-ends-no-join-phase",
-        "a join phase goes on although the last that it waited for is a static member, which came back",
-        "last_join_ends_the_join_phase",
-    ),
-    _mutant(
-        "sync-deadline-is-a-session",
-        "the deadline for SyncGroups is armed as the session of no member, which ends without effect",
-        "each_member_is_timed",
     ),
     _mutant(
         "sync-deadline-runs-twice",

@@ -1,110 +1,81 @@
-"""Mutants of coordinators and consumers that random edits led to: what an application is called about, what is written
-of a group, and how long its members wait."""
+"""Mutants of coordinators and consumers in the style of random edits."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
-_MIXED: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.MIXED))
-_ELECTION: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
+
+def _search(protocol: SimulatedProtocol) -> FuzzSearch:
+    return FuzzSearch(options=SimulationOptions(protocol=protocol))
 
 
-def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _MIXED) -> Mutant:
+_EAGER: Final = _search(SimulatedProtocol.EAGER)
+_COOPERATIVE: Final = _search(SimulatedProtocol.COOPERATIVE)
+_MIXED: Final = _search(SimulatedProtocol.MIXED)
+_CONFIGS: Final = _search(SimulatedProtocol.CONNECT_CONFIG)
+
+
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _EAGER) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
 
 
 GROUP_CLAIM_MUTANTS: Final = [
     _mutant(
-        "listener-is-not-called-before-a-revocation",
-        "a consumer revokes partitions and does not call the listener of its application",
-        "listener_is_called_for_each_change",
+        "loading-coordinator-refuses-heartbeats",
+        "a coordinator that reads its log answers a heartbeat COORDINATOR_LOAD_IN_PROGRESS, which ends a client",
+        "refusals_are_documented",
     ),
     _mutant(
-        "emptied-group-is-not-written",
-        "a coordinator whose group has become empty writes no record of it",
-        "emptied_groups_are_written",
+        "commits-end-with-the-join-phase",
+        "a commit is refused when a rebalance begins, and not when its generation is over",
+        "refusals_are_true",
     ),
     _mutant(
-        "answers-to-commits-name-no-partition",
-        "the answer to OffsetCommit says nothing of the partitions",
-        "commit_answers_name_each_partition",
+        "returning-followers-skip",
+        "a static follower that comes back is notified not to assign, and a static leader that does is not",
+        "only_returning_leaders_skip",
     ),
     _mutant(
-        "patterns-are-matched-with-old-metadata",
-        "a consumer that subscribes by a pattern joins for the topics that it knew before",
-        "patterns_are_matched_before_joining",
+        "leave-is-not-answered",
+        "a LeaveGroup that waits for earlier writes is never answered",
+        "writes_are_answered",
     ),
     _mutant(
-        "join-does-not-wait-for-its-commit",
-        "onJoinPrepare goes on while the commit that precedes the rebalance is on its way",
-        "joins_wait_for_the_commit",
+        "positions-outlive-the-partition",
+        "a consumer goes on committing what it read of partitions that it gave up",
+        "revoked_is_not_committed",
+        _COOPERATIVE,
     ),
     _mutant(
-        "failed-commit-is-not-repeated",
-        "onJoinPrepare goes on when the commit that precedes the rebalance failed for a while only",
-        "joins_wait_for_the_commit",
-    ),
-    _mutant(
-        "joining-member-revokes-when-it-leaves",
-        "a consumer that leaves while it joins revokes its partitions, which other members may have",
-        "leaving_members_revoke_what_is_theirs",
-        find=replace(_MIXED, first=40, last=50),
-    ),
-    _mutant(
-        "initial-delay-lasts-as-long-as-it-may",
-        "the first join phase of a group goes on for the whole rebalance timeout when a member came in its first delay",
-        "initial_delay_ends_in_time",
+        "compaction-keeps-what-is-old",
+        "compaction of the config topic removes what it should keep",
+        "compaction_keeps_the_last",
+        _CONFIGS,
     ),
     _mutant(
         "commits-prolong-no-session-in-a-join-phase",
         "a commit that comes in a join phase is no sign of activity of its member",
         "nobody_is_removed_early",
-    ),
-    _mutant(
-        "unused-id-leaves-the-join-phase-open",
-        "a join phase goes on although the member id that it waited for last was not used and is forgotten",
-        "last_join_ends_the_join_phase",
-        _ELECTION,
-    ),
-    _mutant(
-        "deposed-coordinator-is-not-recorded",
-        "the end of an incarnation whose coordinator is deposed is not recorded",
-        "answers_fit_the_record",
-        find=replace(_MIXED, first=60, last=70),
-    ),
-    _mutant(
-        "returning-member-learns-no-id",
-        "a static member that comes back to a stable group is refused without an error when its record is written",
-        "answers_fit_the_record",
-        find=replace(_MIXED, first=30, last=40),
-    ),
-    _mutant(
-        "lost-coordinator-is-looked-up-at-once",
-        "a member that lost its coordinator looks for it without a pause",
-        "look_ups_keep_the_backoff",
+        _MIXED,
     ),
     _mutant(
         "loaded-members-have-no-session",
         "the sessions of members that a coordinator read from the log do not run",
         "silent_members_are_removed_in_time",
-    ),
-    _mutant(
-        "failed-commit-is-repeated-at-once",
-        "a consumer repeats the commit that precedes a join, and that failed, without a pause",
-        "commits_before_a_join_pause",
-    ),
-    _mutant(
-        "leaving-member-revokes-nothing",
-        "a consumer that leaves and owns nothing calls its listener about no partitions",
-        "leaving_members_revoke_what_is_theirs",
+        _MIXED,
     ),
     _mutant(
         "sticky-looks-at-no-subscriptions",
         "the sticky assignors deal as if all members wanted the same topics",
         "assigned_topics_are_wanted",
+        _MIXED,
+    ),
+    _mutant(
+        "unknown-instance-is-fenced",
+        "a member whose group instance id the group does not know is refused as if another had it",
+        "refusals_are_true",
     ),
 ]

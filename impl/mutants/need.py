@@ -6,14 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_REFUSALS: Final = FuzzSearch(
-    options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.REFUSAL,), steps=40)
-)
-_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 
 
 def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _EAGER) -> Mutant:
@@ -39,11 +35,6 @@ NEED_MUTANTS: Final = [
         "join_group_has_a_cause",
     ),
     _mutant(
-        "initial-delay-ends-with-the-first-join",
-        "a group that was Empty does not wait for further members once those that it has have joined",
-        "generation_has_a_cause",
-    ),
-    _mutant(
         "waiting-member-expires",
         "the session of a member ends while its SyncGroup or JoinGroup waits",
         "member_removal_has_a_cause",
@@ -63,34 +54,5 @@ NEED_MUTANTS: Final = [
         "absent-application-leaves-too-early",
         "a member leaves its group when its application has been away for half of max.poll.interval.ms",
         "leave_group_has_a_cause",
-    ),
-    _mutant(
-        "known-coordinator-is-looked-up",
-        "a member looks up every half minute who coordinates its group, though it knows that",
-        "look_up_has_a_cause",
-    ),
-    _mutant(
-        "roundrobin-begins-with-another-each-time",
-        "roundrobin gives the first partition to another member each time that it is asked",
-        "reassignment_has_a_cause",
-        find=replace(_EAGER, first=50, last=60),
-    ),
-    _mutant(
-        "sticky-exchanges-shares",
-        "the eager sticky assignor gives the first member what the last had, and the reverse",
-        "reassignment_has_a_cause",
-        replace(_REFUSALS, first=20, last=30),
-    ),
-    _mutant(
-        "unchanged-target-state-announced",
-        "a connector that runs writes RUNNING once more whenever it is asked to run",
-        "status_write_has_a_cause",
-        replace(_CONNECT, first=60, last=70),
-    ),
-    _mutant(
-        "each-write-is-followed-by-a-claim",
-        "a leader claims its write privileges anew after each privileged write, also one that succeeded",
-        "privilege_claim_has_a_cause",
-        _CONNECT,
     ),
 ]

@@ -25,12 +25,6 @@ EDITED_PACKAGES: Final = ("coordinator", "client", "assignors", "connect", "prot
 """The packages of the implementation that are edited; the others are the harness that runs them."""
 
 
-OBSERVERS: Final = frozenset(
-    f"{IMPL}.{one}" for one in ("client.resting", "coordinator.resting", "protocol.resting_state")
-)
-"""Modules among them that only say what is remembered at rest: a wrong one spoils the evidence, and no group."""
-
-
 @dataclass(frozen=True, slots=True)
 class RandomEdit:
     """An edit that was drawn: ``number`` of its seed's order, its kind, and the line of its module where it stands.
@@ -105,7 +99,7 @@ def modules_of(package: str) -> list[str]:
         raise RebalanceCheckError(f"{package!r} is no package that is edited: choose from {', '.join(EDITED_PACKAGES)}")
     name = f"{IMPL}.{package}"
     names = {one.name for one in pkgutil.walk_packages(module_named(name).__path__, f"{name}.")}
-    return sorted(names - OBSERVERS)
+    return sorted(names)
 
 
 def _places(module: str) -> Iterator[_Place]:

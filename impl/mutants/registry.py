@@ -18,13 +18,8 @@ from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.group_claims import GROUP_CLAIM_MUTANTS
-from rebalance_check.impl.mutants.herder_duties import HERDER_DUTY_MUTANTS
-from rebalance_check.impl.mutants.herder_queue import HERDER_QUEUE_MUTANTS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.need import NEED_MUTANTS
-from rebalance_check.impl.mutants.passed_over import PASSED_OVER_MUTANTS
-from rebalance_check.impl.mutants.record import RECORD_MUTANTS
-from rebalance_check.impl.mutants.rest import REST_MUTANTS
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
 from rebalance_check.impl.mutants.worker_duties import WORKER_DUTY_MUTANTS
@@ -50,13 +45,8 @@ _KNOWN: Final = _by_name(
         *CLIENT_CLAIM_MUTANTS,
         *NEED_MUTANTS,
         *CONTRACT_MUTANTS,
-        *REST_MUTANTS,
-        *PASSED_OVER_MUTANTS,
-        *RECORD_MUTANTS,
         *GROUP_CLAIM_MUTANTS,
         *WORKER_DUTY_MUTANTS,
-        *HERDER_QUEUE_MUTANTS,
-        *HERDER_DUTY_MUTANTS,
         *ASSIGNOR_MUTANTS,
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,

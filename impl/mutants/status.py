@@ -28,11 +28,6 @@ STATUS_MUTANTS: Final = [
         "explained_overwrite",
     ),
     _mutant(
-        "failed-overrides-all",
-        "a FAILED that is written with putSafe replaces whatever status is cached",
-        "overwrite_fits_a_race",
-    ),
-    _mutant(
         "stale-unassigned-read",
         "a late UNASSIGNED replaces a RUNNING of its own or a later generation in the cache",
         "stale_unassigned_ignored",
@@ -49,11 +44,6 @@ STATUS_MUTANTS: Final = [
         "retries_are_admitted",
     ),
     _mutant(
-        "topic-keys-are-not-read",
-        "a store takes the keys of topics for malformed ones",
-        "sent_records_are_understood",
-    ),
-    _mutant(
         "retry-unchecked",
         "a write that failed retriably is sent again whatever has happened since",
         "retries_are_admitted",
@@ -64,29 +54,9 @@ STATUS_MUTANTS: Final = [
         "no_resurrection_by_retry",
     ),
     _mutant(
-        "retry-writes-current-cache",
-        "a retry sends the status that is cached by then instead of the bytes of its first send",
-        "retries_repeat_the_bytes",
-    ),
-    _mutant(
         "cascade-skipped",
         "the tombstone of a connector leaves the statuses of its tasks in the cache",
         "cache_follows_reads",
-    ),
-    _mutant(
-        "topic-tombstones-ignored",
-        "the tombstone of a topic's status leaves the topic in the cache",
-        "topics_follow_reads",
-    ),
-    _mutant(
-        "topic-query-ignores-the-connector",
-        "a store that is asked whether a connector uses a topic answers for any connector",
-        "topics_follow_reads",
-    ),
-    _mutant(
-        "cascade-takes-topics-too",
-        "the tombstone of a connector removes the statuses of its topics from the cache, too",
-        "topics_follow_reads",
     ),
     _mutant(
         "tasks-listed-by-prefix",
@@ -102,11 +72,6 @@ STATUS_MUTANTS: Final = [
         "cache-written-at-send",
         "a write changes the writer's cache at once instead of when it is read back",
         "cache_follows_reads",
-    ),
-    _mutant(
-        "destroyed-written-as-value",
-        "DESTROYED is written as a value instead of a tombstone",
-        "retries_repeat_the_bytes",
     ),
     _mutant(
         "flush-returns-early",
@@ -134,23 +99,4 @@ STATUS_MUTANTS: Final = [
         "readers_converge",
     ),
     _mutant("fatal-failure-retried", "a write that failed for good is sent again", "appends_answer_sends"),
-    _mutant(
-        "failed-write-forgotten", "a write that failed retriably is neither sent again nor given up", "writes_settle"
-    ),
-    _mutant("tombstones-skipped", "the reader passes tombstones over", "reads_in_order"),
-    _mutant(
-        "producer-overtakes-itself",
-        "the producer has several requests in flight, and a younger one may be appended first",
-        "log_keeps_send_order",
-    ),
-    _mutant(
-        "topic-statuses-are-read-crosswise",
-        "a reader takes the topic that a status names for its connector, and the connector for the topic",
-        "reads_say_what_was_sent",
-    ),
-    _mutant(
-        "status-records-skip-an-offset",
-        "each record of the status topic leaves an offset out",
-        "offsets_have_no_gaps",
-    ),
 ]

@@ -70,14 +70,6 @@ class Choices:
         return ChosenStream(seed, name, self)
 
 
-class QuietChoices(Choices):
-    """The choices of a run in which each has its quiet value: none needs an address, and nothing is drawn."""
-
-    def stream(self, seed: int, name: str) -> Random:  # noqa: ARG002 - all are alike
-        """A stream of quiet values."""
-        return QuietStream()
-
-
 class ChosenStream(Random):
     """A stream of a run whose choices are noted, or given."""
 
@@ -119,36 +111,6 @@ class ChosenStream(Random):
         number = int(self._take("order", lambda: int("1" + "".join(map(str, order))), _as_it_was(len(x))))
         before = list(x)
         x[:] = [before[int(digit)] for digit in str(number)[1:]] if len(str(number)) == len(before) + 1 else before
-
-
-class QuietStream(Random):
-    """A stream whose choices all have the quiet values of a `ChosenStream`; it is not seeded, as nothing is drawn."""
-
-    def __init__(self) -> None:
-        pass
-
-    def random(self) -> float:
-        """A number above all chances."""
-        return NEVER
-
-    def uniform(self, a: float, b: float) -> float:
-        """The number in the middle."""
-        return (a + b) / 2
-
-    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:  # noqa: ARG002 - as its base class
-        """The first number."""
-        return 0 if stop is None else start
-
-    def randint(self, a: int, b: int) -> int:  # noqa: ARG002 - likewise
-        """The least number."""
-        return a
-
-    def choice(self, seq: Sequence[T]) -> T:  # type: ignore[override]  # as above
-        """The first item."""
-        return seq[0]
-
-    def shuffle(self, x: MutableSequence[Any]) -> None:
-        """The order stays as it is."""
 
 
 def _as_it_was(length: int) -> int:

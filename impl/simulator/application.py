@@ -10,7 +10,7 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.lookup import Node
 from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import MemberRested, MemberStarted
+from rebalance_check.model.vocabulary.events import MemberStarted
 
 
 class WokenUp(Exception):  # noqa: N818 - Kafka's WakeupException
@@ -72,14 +72,6 @@ class Application(Protocol):
     @property
     def holds(self) -> tuple[str, ...]:
         """What it owns: partitions, or connectors and tasks."""
-        ...
-
-    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """What it holds while its group is at rest."""
-        ...
-
-    def remembered(self, now_ms: int) -> dict[str, str]:
-        """Every field of its member of the group, to compare two runs."""
         ...
 
 

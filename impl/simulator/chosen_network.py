@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
-from rebalance_check.impl.runtime.choices import ChosenStream, QuietStream
+from rebalance_check.impl.runtime.choices import ChosenStream
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.simulator.network import Connection, Receive, Serve, SimulatedNetwork, Token, never
@@ -25,11 +25,9 @@ SERVED: Final = ("refused",)
 
 
 def network_of(clock: VirtualClock, random: Random, plan: FaultPlan, serve: Serve) -> SimulatedNetwork:
-    """The network of a run: one with addresses where the choices of the run have any, a quiet one where all are."""
+    """The network of a run: one with addresses where the choices of the run have any."""
     if isinstance(random, ChosenStream):
         return ChosenNetwork(clock, random, plan, serve)
-    if isinstance(random, QuietStream):
-        return QuietNetwork(clock, random, plan, serve)
     return SimulatedNetwork(clock, random, plan, serve)
 
 
@@ -89,17 +87,6 @@ class ChosenNetwork(SimulatedNetwork):
         if scope and asked < len(self._names):
             return bool(self._choices.decide(f"{scope}.{self._names[asked]}", strikes, quiet))
         return bool(self._choices.take("network", "fault", strikes, quiet))
-
-
-class QuietNetwork(SimulatedNetwork):
-    """A network on which all is quiet: what a `ChosenNetwork` does where no choice is given."""
-
-    def _drawn_way_ms(self) -> int:
-        return 1
-
-    def happens(self, chance: float) -> bool:
-        """Whether a fault strikes: none does that might not."""
-        return chance >= 1
 
 
 class _ChosenConnection(Connection):

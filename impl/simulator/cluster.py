@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from rebalance_check.impl.coordinator.timers import TimerKind
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupRequest
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
-from rebalance_check.model.vocabulary.events import CoordinatorRested
 
 
 class Cluster(Protocol):
@@ -28,12 +28,8 @@ class Cluster(Protocol):
         """The group, as the node shows it that coordinates it."""
         ...
 
-    def rested(self) -> CoordinatorRested | None:
-        """What the coordinator keeps of the group; None where the run cannot look inside."""
-        ...
-
-    def remembered(self) -> list[tuple[str, dict[str, str]]]:
-        """Role and fields of all that the coordinator remembers of the group; nothing where it cannot be seen."""
+    def armed(self) -> frozenset[TimerKind] | None:
+        """The kinds of the timers that are armed for the group; None where the run cannot look inside."""
         ...
 
     def kill(self, lost: int) -> None:

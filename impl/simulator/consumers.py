@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from random import Random
-from typing import ClassVar, Final
+from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -33,7 +32,6 @@ from rebalance_check.model.vocabulary.events import (
     ON_PARTITIONS_LOST,
     ON_PARTITIONS_REVOKED,
     ListenerCalled,
-    MemberRested,
     MetadataReceived,
     RebalanceEnforced,
     RecordsDelivered,
@@ -52,10 +50,6 @@ RECORD_MS: Final = 100
 
 COMMITS: Final = 0.5
 """The chance that an application that commits by itself does so between two polls."""
-
-BETWEEN_COMMITS_MS: Final = 4_000
-"""How long an application that commits by itself takes from one commit to the next without faults: two polls
-and what lies between."""
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
@@ -132,17 +126,12 @@ class ConsumerApplication(ConsumerCoordinator):
         self._plan = plan
         self._on_strike = on_strike
         self._commits = settings.auto_commit_ms is None
-        self._polls_rarely = settings.long_poll_ms > 0
         self.wish: Wanted = PATTERN if by_pattern else (TOPIC,)
         record_start(
             recorder, name, config, self.protocol, offered=settings.assignors, topics=self.subscription,
             poll_ms=settings.long_poll_ms, auto_commit_interval_ms=settings.auto_commit_ms or 0,
             by_pattern=by_pattern,
         )  # fmt: skip
-
-    by_history: ClassVar[frozenset[str]] = ConsumerCoordinator.by_history | {
-        "_plan", "_on_strike", "_has_skipped", "_polls_rarely",
-    }  # fmt: skip
 
     def pending(self) -> str:
         """What this member waits for; empty when it is settled."""
@@ -181,16 +170,6 @@ class ConsumerApplication(ConsumerCoordinator):
         if self._strikes(FaultKind.CALLBACK_COMMIT, self._plan().callback_commit):
             with suppress(GroupError):  # of a member that was fenced: every poll says so
                 self.commit(self.positions(), self._now_ms)
-
-    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """As the base class; the application reads on and on, and may commit between any two polls.
-
-        One that polls rarely reads and commits too seldom to tell while a group rests.
-        """
-        held = super().rested(now_ms, is_busy=is_busy)
-        if self._polls_rarely:
-            return replace(held, commit_interval_ms=0)
-        return replace(held, reads=True, commit_interval_ms=held.commit_interval_ms or BETWEEN_COMMITS_MS)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
         """As the base class, unless the poll is woken up before.
@@ -233,12 +212,6 @@ class ConsumerApplication(ConsumerCoordinator):
             self.subscribe(self.wish)
         elif choice == UNSUBSCRIBE:
             self.subscribe(PATTERN)
-
-    def share_wish(self, other: ConsumerApplication) -> None:
-        """Want what the application of another member wants."""
-        if self.wish != other.wish:
-            self.wish = other.wish
-            self.subscribe(self.wish)
 
     def _strikes(self, kind: FaultKind, chance: float) -> bool:
         struck = chance > 0 and self._random.random() < chance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.impl.simulator.environment import Environment
@@ -15,20 +15,19 @@ from rebalance_check.impl.simulator.group_config import (
 )
 from rebalance_check.impl.simulator.network import LATE_REQUEST_MS
 from rebalance_check.impl.simulator.nodes import LEARNING_MS
-from rebalance_check.impl.simulator.resting import look
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
 """For how long nothing of an older process may show up."""
 
 
-def settle(environment: Environment, look: Callable[[Environment], None] = look) -> tuple[str, ...]:
+def settle(environment: Environment) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
     That begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
 
     What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
-    all is well. ``look`` records what is seen of the group when it has settled, and when it stayed so.
+    all is well.
     """
     clock = environment.clock
     end_ms, limit = clock.now_ms + HEALING_MS, environment.events + HEALING_EVENTS
@@ -41,10 +40,7 @@ def settle(environment: Environment, look: Callable[[Environment], None] = look)
             environment.enforce_rebalance()
         if present is None or present != settled or clock.now_ms <= learned_ms:
             since_ms, settled = clock.now_ms, present
-            if present is not None:
-                look(environment)
         elif clock.now_ms - since_ms >= SETTLED_MS:
-            look(environment)
             return ()
     return pending(environment) or ("the group rebalances again and again",)
 

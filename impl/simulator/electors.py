@@ -42,8 +42,6 @@ class ElectorApplication(LeaderElector):
         self._waits_until_ms = 0
         record_start(recorder, name, config, "eager", offered=(PROTOCOL_NAME,), poll_ms=settings.long_poll_ms)
 
-    by_history = LeaderElector.by_history | {"_on_strike", "_waits_until_ms"}
-
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""
         with suppress(ElectionFailed, WokenUp):

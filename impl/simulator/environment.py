@@ -34,7 +34,7 @@ from rebalance_check.impl.simulator.progress import ProgressGuard
 from rebalance_check.impl.simulator.struck import Struck
 from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event, RestingStateRead
+from rebalance_check.model.vocabulary.events import Event
 
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
 REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
@@ -105,9 +105,7 @@ class Environment:
         self.heal_cluster: Callable[[], None] = lambda: None
         self.change_config: Callable[[int], None] = lambda _tasks: None
         self.unclaimed: Callable[[], tuple[tuple[str, str], ...]] = tuple
-        self.read_stores: Callable[[], Iterable[RestingStateRead]] = tuple
         self.change_topics: Callable[[int], None] = lambda _topics: None
-        self.repeat_topics: Callable[[Environment], None] = lambda _other: None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""

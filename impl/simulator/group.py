@@ -92,7 +92,6 @@ def _consumers(environment: Environment, options: SimulationOptions) -> Start:
     topics = Topics(environment, options.partitions, internal=by_pattern)
     environment.change_config = topics.grow
     environment.change_topics = topics.change
-    environment.repeat_topics = topics.exist_in
     return partial(
         ConsumerApplication, cluster=topics.cluster, by_pattern=by_pattern,
         plan=lambda: environment.network.plan, on_strike=environment.struck.note,

@@ -13,6 +13,7 @@ from typing import Final, cast
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.coordinator.logs import OnOutcome
 from rebalance_check.impl.coordinator.records import Record
+from rebalance_check.impl.coordinator.timers import TimerKind
 from rebalance_check.impl.coordinator.validation import refused
 from rebalance_check.impl.protocol.messages import DescribedGroup, FindCoordinatorReply, GroupReply, GroupRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
@@ -21,7 +22,7 @@ from rebalance_check.impl.simulator.group_config import GROUP
 from rebalance_check.impl.simulator.log_reading import LogReading, Outcome
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import CoordinatorElected, CoordinatorRested, LogTailLost, NodeChanged
+from rebalance_check.model.vocabulary.events import CoordinatorElected, LogTailLost, NodeChanged
 
 LOADING_MS: Final = 2_000
 """How long a coordinator reads its log, where that takes time at all."""
@@ -170,13 +171,9 @@ class Nodes:
         """The group at the node that coordinates it, or is to, as soon as it has read its log."""
         return self.leader.coordinator.describe(GROUP)
 
-    def rested(self) -> CoordinatorRested | None:
-        """What the coordinator keeps of the group; None where it has none."""
-        return self.leader.coordinator.rested(GROUP, self._clock.now_ms)
-
-    def remembered(self) -> list[tuple[str, dict[str, str]]]:
-        """Role and fields of all that the coordinator remembers of the group."""
-        return self.leader.coordinator.remembered(GROUP)
+    def armed(self) -> frozenset[TimerKind]:
+        """The kinds of the timers that are armed for the group."""
+        return self.leader.coordinator.armed(GROUP, self._clock.now_ms)
 
     # -------------------------------------------------------------------------------------------- faults of nodes
 

@@ -152,11 +152,6 @@ class MemberProcess:
             change(choice, self._clock.now_ms)
             self._send()
 
-    def look(self) -> None:
-        """Record what the process holds while its group is at rest; one that is down holds nothing."""
-        if self.application is not None:
-            self._recorder.emit(self.application.rested(self._clock.now_ms, is_busy=not self._in_poll))
-
     # -------------------------------------------------------------------------------------------- application thread
 
     def _enter_poll(self) -> None:

@@ -19,7 +19,6 @@ from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.environment import GROUP_CHURN, Environment, Listener, not_understood
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
-from rebalance_check.impl.simulator.new_group import compare_with_new
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.progress import SpinError
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
@@ -142,7 +141,6 @@ class GroupRun:
                 punctual=other is None,
             )
         )
-        self._options, self._settings = options, settings
         build_members(self._environment, options, settings)
 
     def perform(self, action: Action) -> None:
@@ -191,8 +189,6 @@ class GroupRun:
             member.change_subscription(SUBSCRIBE)
         environment.heal_cluster()
         self._pending = settle(environment)
-        if not self._pending:
-            compare_with_new(environment, self._options, self._settings)
 
 
 def _advance(environment: Environment, action: Action) -> None:

@@ -64,12 +64,6 @@ class Topics:
         for member in self._environment.members:
             self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
 
-    def exist_in(self, environment: Environment) -> None:
-        """Have the same topics exist in another environment, in which no member runs yet."""
-        environment.change_config(self.cluster[TOPIC])
-        environment.change_topics(sum(each.startswith(TOPIC) and each != TOPIC for each in self.cluster))
-        environment.change_topics(OF_SOME + self.cluster.get(OTHER_TOPIC, 0))
-
     def _changed(self) -> None:
         wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
         to_own = tuple(partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count))

@@ -21,7 +21,7 @@ def untimed(environment: Environment) -> Iterator[str]:
     for member in environment.members:
         if member.is_untimed:
             yield member.name
-    kept, state = environment.nodes.rested(), environment.nodes.describe().state
+    armed, state = environment.nodes.armed(), environment.nodes.describe().state
     for status, timer in TIMER_OF_PHASE.items():
-        if kept is not None and state == status and timer not in {kind for kind, _, _ in kept.timers}:
+        if armed is not None and state == status and timer not in armed:
             yield str(timer)

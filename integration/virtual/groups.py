@@ -99,12 +99,8 @@ class VirtualCluster:
         self._pass()
         return self._kafka.describe(GROUP)
 
-    def rested(self) -> None:
+    def armed(self) -> None:
         """A run cannot look into Kafka's coordinator."""
-
-    def remembered(self) -> list[tuple[str, dict[str, str]]]:
-        """Nothing, for the same reason."""
-        return []
 
     def _answer(self, answers: Iterable[tuple[Hashable, GroupReply]]) -> None:
         for token, reply in answers:

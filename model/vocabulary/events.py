@@ -102,11 +102,6 @@ from rebalance_check.model.vocabulary.request_events import LookUpAnswered as Lo
 from rebalance_check.model.vocabulary.request_events import LookUpSent as LookUpSent
 from rebalance_check.model.vocabulary.request_events import RequestAnswered as RequestAnswered
 from rebalance_check.model.vocabulary.request_events import RequestSent as RequestSent
-from rebalance_check.model.vocabulary.rest_events import CoordinatorRested as CoordinatorRested
-from rebalance_check.model.vocabulary.rest_events import GroupRested as GroupRested
-from rebalance_check.model.vocabulary.rest_events import MemberRested as MemberRested
-from rebalance_check.model.vocabulary.rest_events import RestEvent as RestEvent
-from rebalance_check.model.vocabulary.rest_events import RestingStateRead as RestingStateRead
 from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
 from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
 from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived
@@ -458,7 +453,6 @@ AnyEvent: TypeAlias = (
     | StatusStoreStarting | StatusStoreStarted | StatusStoreStopped
     | ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved
     | ConnectionOpened | ConnectionClosed | RequestObserved | ReplyObserved
-    | RestEvent
 )  # fmt: skip
 """Every event that a history may contain."""
 

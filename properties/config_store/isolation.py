@@ -1,4 +1,4 @@
-"""What a reader of the config topic may see: what stands there, whole, in order, and of transactions what is committed.
+"""What a reader of the config topic may see: what stands there, and of transactions what is committed.
 
 A reader with ``isolation.level=read_committed`` stops at the last stable offset, the first of an open transaction.
 """
@@ -14,8 +14,6 @@ from rebalance_check.model.vocabulary.events import (
     ConfigReadStarted,
     ConfigTransactionEnded,
     Event,
-    MemberCrashed,
-    MemberLeft,
 )
 from rebalance_check.properties.config_store.readers import ConfigStoreViolated
 from rebalance_check.properties.config_store.topic import READ_COMMITTED, TopicFold
@@ -28,10 +26,6 @@ WHOLE: Final = "the run is one of the simulator, and the topic is recorded from 
 
 class ReadersReturnTheTopicViolated(ConfigStoreViolated):
     """A reader returned what does not stand in the topic, or is not committed."""
-
-
-class ReadersSkipNothingViolated(ConfigStoreViolated):
-    """A reader went past a record that it had to return."""
 
 
 class _Returns(TopicFold):
@@ -70,27 +64,6 @@ class _Returns(TopicFold):
         )
 
 
-class _SkipNothing(TopicFold):
-    needs = ((ConfigAppended,), (ConfigReadStarted,))
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ConfigRead: self._read})
-
-    def _read(self, event: ConfigRead) -> None:
-        """What lies between the record before and this one, and is there for the reader."""
-        if not self.topic.is_whole:
-            return
-        reader = self.topic.of(event.member)
-        skipped = next(self.topic.unread(reader, reader.before, event.offset), None)
-        if skipped is not None:
-            self.contradiction(
-                f"{event.member} does not read {skipped.key} at offset {skipped.offset} of the config topic",
-                (f"{skipped.key} was appended at {STEP}, at offset {skipped.offset};", skipped),
-                (f"{event.member} read offset {event.offset} at {STEP}, and before it none from {reader.before} on: "
-                 "contradiction.", event),
-            )  # fmt: skip
-
-
 ReadersReturnTheTopic: Final = Invariant(
     name="config_readers_return_the_topic",
     family="config_store",
@@ -110,25 +83,6 @@ ReadersReturnTheTopic: Final = Invariant(
     ConfigRead(member="w0", offset=0, key="connector-d", value=None)
 """
 
-ReadersSkipNothing: Final = Invariant(
-    name="config_readers_skip_nothing",
-    family="config_store",
-    claim="between two records that a reader of the config topic returns there is none that it might return, too: what "
-    "stands there by then, below the last stable offset and not aborted with isolation.level=read_committed",
-    source="KIP-98: last stable offset; KafkaBasedLog.poll",
-    premises=(WHOLE, "a record at which the store throws, so that the rest of its batch is lost, is not written there"),
-    exempted_by=(ConfigCompacted, ConfigTransactionEnded, MemberCrashed, MemberLeft),
-    violation=ReadersSkipNothingViolated,
-    fold=_SkipNothing,
-)
-"""The smallest history that breaks it::
 
-    RunStarted(subject="simulator")
-    ConfigReadStarted(member="w0", isolation="read_committed")
-    ConfigAppended(writer="w0", offset=0, key="connector-c", value=None)
-    ConfigAppended(writer="w0", offset=1, key="connector-d", value=None)
-    ConfigRead(member="w0", offset=1, key="connector-d", value=None)
-"""
-
-CLAIMS: Final = (ReadersReturnTheTopic, ReadersSkipNothing)
+CLAIMS: Final = (ReadersReturnTheTopic,)
 """In the order in which reports name them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -27,10 +26,7 @@ PREFIXES: Final = (
 )  # fmt: skip
 """In the order in which a reader compares them."""
 
-Callback = tuple[str, str, tuple[str, ...]]
-"""Method, connector and tasks."""
 
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)")
 _DECODER: Final = json.JSONDecoder()
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -41,10 +37,7 @@ class ConfigStoreViolated(Violation):
 
 @dataclass(slots=True, eq=False)
 class Connector:
-    """What is known of a connector; configurations are texts, tasks are by number.
-
-    ``committed`` is the last commit that was read while the connector was configured.
-    """
+    """What is known of a connector; configurations are texts, tasks are by number."""
 
     config: str | None = None
     target: str | None = None
@@ -56,13 +49,11 @@ class Connector:
     count_record: int | None = None
     pending: bool = False
     inconsistent: bool = False
-    committed: ConfigRead | None = None
-    complete: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Reader:
-    """One worker's store from its start; ``expected`` are the callbacks that the record read last must cause."""
+    """One worker's store from its start."""
 
     offset: int = -1
     connectors: dict[str, Connector] = field(default_factory=dict)
@@ -70,7 +61,6 @@ class Reader:
     latest: ConfigRead | None = None
     is_recorded: bool = False
     reads: int = 0
-    expected: list[Callback] = field(default_factory=list)
 
     def of(self, name: str) -> Connector:
         """A connector, known or not."""
@@ -111,12 +101,11 @@ class ConfigReaders(Memory):
 
     def _read(self, event: ConfigRead) -> None:
         reader = self.of(event.member)
-        reader.is_recorded, reader.latest, reader.expected = True, event, []
+        reader.is_recorded, reader.latest = True, event
         reader.reads += 1
         if event.converted:
             reader.offset = event.offset + 1
-            callbacks = _fold(reader, event)
-            reader.expected = callbacks if reader.started is not None else []
+            _fold(reader, event)
 
 
 class ConfigFold(Fold):
@@ -163,27 +152,20 @@ def task_key(rest: str) -> tuple[str, int] | None:
     return (connector, int(number)) if has_both and int(number) < 2**31 else None
 
 
-def _fold(reader: Reader, event: ConfigRead) -> list[Callback]:
-    """What one record does, and the callbacks that it must cause in a started store."""
+def _fold(reader: Reader, event: ConfigRead) -> None:
+    """What one record does."""
     kind, name = kind_and_name(event.key)
     value = _value(event.value)
     if kind == "connector-":
-        return _connector(reader, name, value)
-    if kind == "task-":
+        _connector(reader, name, value)
+    elif kind == "task-":
         _task(reader, name, value)
     elif kind == "commit-":
-        return _commit(reader, name, value, event)
+        _commit(reader, name, value)
     elif kind == "target-state-":
-        return _target(reader.of(name), name, value)
+        _target(reader.of(name), value)
     elif kind == "tasks-fencing-" and (count := _integer(value, "task-count")) is not None:
         reader.of(name).count_record, reader.of(name).pending = count, False
-    elif kind == "restart-connector-" and isinstance(value, dict):
-        return [("onRestartRequest", name, ())]
-    elif kind == "logger-cluster-" and isinstance(value, dict) and isinstance(value.get("level"), str):
-        return [("onLoggingLevelUpdate", name, ())]
-    elif event.key == "session-key" and _is_session_key(value):
-        return [("onSessionKeyUpdate", "", ())]
-    return []
 
 
 def _value(text: str | None) -> Any:
@@ -207,31 +189,19 @@ def _integer(value: Any, name: str) -> int | None:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def _is_session_key(value: Any) -> bool:
-    """Whether a reader takes the key; one that is no Base64 makes it fail instead."""
-    if not isinstance(value, dict) or not isinstance(value.get("algorithm"), str):
-        return False
-    key, created = value.get("key"), value.get("creation-timestamp")
-    is_time = isinstance(created, int) and not isinstance(created, bool)
-    return isinstance(key, str) and is_time and _BASE64.fullmatch(key) is not None
-
-
-def _connector(reader: Reader, name: str, value: Any) -> list[Callback]:
+def _connector(reader: Reader, name: str, value: Any) -> None:
+    config = _properties(value)
     if value is None:
         _remove(reader, name)
-        return [("onConnectorConfigRemove", name, ())]
-    config = _properties(value)
-    if config is None:
-        return []
-    known = reader.of(name)
-    known.config, known.target = config, known.target or "STARTED"
-    return [("onConnectorConfigUpdate", name, ())]
+    elif config is not None:
+        known = reader.of(name)
+        known.config, known.target = config, known.target or "STARTED"
 
 
 def _remove(reader: Reader, name: str) -> None:
     known = reader.of(name)
-    known.config = known.count = known.applied = known.deferred = known.committed = None
-    known.tasks, known.complete = {}, False
+    known.config = known.count = known.applied = known.deferred = None
+    known.tasks = {}
 
 
 def _task(reader: Reader, rest: str, value: Any) -> None:
@@ -241,35 +211,30 @@ def _task(reader: Reader, rest: str, value: Any) -> None:
         known.deferred = {**(known.deferred or {}), named[1]: config}
 
 
-def _commit(reader: Reader, name: str, value: Any, event: ConfigRead) -> list[Callback]:
+def _commit(reader: Reader, name: str, value: Any) -> None:
     known = reader.of(name)
     if known.config is None:
         _remove(reader, name)
-        return []
+        return
     count = _integer(value, "tasks")
     if count is None:
-        return []
+        return
     deferred = known.deferred
-    known.complete = all(number in (deferred or {}) for number in range(count))
-    tasks = tuple(f"{name}-{number}" for number in sorted(deferred or {})) if known.complete else ()
-    if known.complete and deferred is not None:
+    is_complete = all(number in (deferred or {}) for number in range(count))
+    if is_complete and deferred is not None:
         known.tasks = {**known.tasks, **deferred}
         known.generation = 0 if known.generation is None else known.generation + 1
-    if known.complete:
+    if is_complete:
         known.applied = known.config
-    known.inconsistent, known.count, known.pending = not known.complete, count, True
-    known.committed = event
+    known.inconsistent, known.count, known.pending = not is_complete, count, True
     known.deferred = None if deferred is None else {}
-    return [("onTaskConfigUpdate", name, tasks)]
 
 
-def _target(known: Connector, name: str, value: Any) -> list[Callback]:
+def _target(known: Connector, value: Any) -> None:
     if value is None:
         known.target = None if known.config is None else "STARTED"
-        return []
+        return
     newer, older = (value.get("state.v2"), value.get("state")) if isinstance(value, dict) else (None, None)
     target = newer if isinstance(newer, str) else older
-    if target not in ("STARTED", "PAUSED", "STOPPED"):
-        return []
-    before, known.target = known.target, target
-    return [("onConnectorTargetStateChange", name, ())] if known.config is not None and before != target else []
+    if target in ("STARTED", "PAUSED", "STOPPED"):
+        known.target = target

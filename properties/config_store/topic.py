@@ -1,15 +1,13 @@
-"""The config topic as its broker recorded it, and how far each reader is: a second account of its transactions."""
+"""The config topic as its broker recorded it, and how its readers are isolated: a second account of transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
     ConfigCompacted,
-    ConfigRead,
     ConfigReadStarted,
     ConfigTransactionEnded,
     Event,
@@ -23,11 +21,8 @@ from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
 from rebalance_check.properties.views.simulated import SIMULATOR
 
 ABORTED: Final = "aborted"
-OUTCOMES: Final = ("committed", ABORTED)
-"""How a transaction ends."""
 
 READ_COMMITTED: Final = "read_committed"
-READ_UNCOMMITTED: Final = "read_uncommitted"
 
 Producer = tuple[str, int]
 """Transactional id and epoch."""
@@ -35,23 +30,15 @@ Producer = tuple[str, int]
 
 @dataclass(slots=True, eq=False)
 class TopicReader:
-    """The reader of one process: its ``isolation``, its next offset, and where it was before the record at hand."""
+    """The reader of one process, and its ``isolation``."""
 
     isolation: str = ""
-    position: int = 0
-    before: int = 0
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether it returns records that are not committed, or never will be."""
-        return self.isolation == READ_UNCOMMITTED
 
 
 class ConfigTopic(Memory):
     """The records that stand in the topic, its open transactions, and its readers, after the events so far.
 
-    ``end_before`` was the end before the event at hand. ``ended`` gives the offset of each record of a transaction the
-    marker that ended it.
+    ``ended`` gives the offset of each record of a transaction the marker that ended it.
     """
 
     def __init__(self) -> None:
@@ -62,7 +49,6 @@ class ConfigTopic(Memory):
             ConfigTransactionEnded: self._on_transaction,
             ConfigCompacted: self._on_compacted,
             ConfigReadStarted: self._on_started,
-            ConfigRead: self._on_read,
             **dict.fromkeys(gone, self._on_gone),
         }
         super().__init__(handlers)
@@ -71,7 +57,6 @@ class ConfigTopic(Memory):
         self._is_from_the_first = False
         self.records: dict[int, ConfigAppended] = {}
         self.end = 0
-        self.end_before = 0
         self.ended: dict[int, ConfigTransactionEnded] = {}
         self.open: dict[Producer, list[int]] = {}
         self._readers: dict[str, TopicReader] = {}
@@ -86,28 +71,12 @@ class ConfigTopic(Memory):
         """The first offset of an open transaction, or the end."""
         return min((offsets[0] for offsets in self.open.values()), default=self.end)
 
-    @property
-    def readers(self) -> Iterator[tuple[str, TopicReader]]:
-        """The readers of the processes that run."""
-        return iter(sorted(self._readers.items()))
-
     def of(self, member: str) -> TopicReader:
         """The reader of a process."""
         reader = self._readers.get(member)
         if reader is None:
             reader = self._readers[member] = TopicReader()
         return reader
-
-    def end_for(self, reader: TopicReader) -> int:
-        """Where a reader stops."""
-        return self.end if reader.sees_all else self.stable_end
-
-    def unread(self, reader: TopicReader, first: int, end: int) -> Iterator[ConfigAppended]:
-        """The records from ``first`` up to ``end`` that the reader would return now."""
-        for offset in range(first, min(end, self.end_for(reader))):
-            record = self.records.get(offset)
-            if record is not None and (reader.sees_all or not self.is_aborted(offset)):
-                yield record
 
     def is_aborted(self, offset: int) -> bool:
         """Whether the transaction of a record was aborted."""
@@ -119,15 +88,15 @@ class ConfigTopic(Memory):
 
     def _on_appended(self, event: ConfigAppended) -> None:
         """A first one at another offset than 0 says that some before it are not recorded."""
-        self.end_before, self.end = self.end, event.offset + 1
-        self._is_from_the_first = self._is_from_the_first or event.offset == self.end_before == 0
+        self._is_from_the_first = self._is_from_the_first or event.offset == self.end == 0
+        self.end = event.offset + 1
         self.records[event.offset] = event
         if event.transactional_id:
             self.open.setdefault((event.transactional_id, event.epoch), []).append(event.offset)
 
     def _on_transaction(self, event: ConfigTransactionEnded) -> None:
         """All that its producer has appended since the one before."""
-        self.end_before, self.end = self.end, event.offset + 1
+        self.end = event.offset + 1
         for offset in self.open.pop((event.transactional_id, event.epoch), ()):
             self.ended[offset] = event
 
@@ -140,10 +109,6 @@ class ConfigTopic(Memory):
         """Older histories name no isolation, and no ends of transactions."""
         self._names_isolation = self._names_isolation or bool(event.isolation)
         self.of(event.member).isolation = event.isolation
-
-    def _on_read(self, event: ConfigRead) -> None:
-        reader = self.of(event.member)
-        reader.before, reader.position = reader.position, event.offset + 1
 
     def _on_gone(self, event: MemberEvent) -> None:
         """The next process begins at the beginning."""

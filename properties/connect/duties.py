@@ -10,7 +10,6 @@ from rebalance_check.model.vocabulary.events import (
     MemberCrashed,
     MemberLeft,
     MemberStarted,
-    RestartPlanned,
     SessionKeyWritten,
     TaskConfigsApplied,
     TaskConfigsGenerated,
@@ -35,10 +34,6 @@ class ChangedTaskConfigsArePublishedViolated(Violation):
 
 class CommitRestartsItsOwnTasksViolated(Violation):
     """A commit of the task configs of one connector restarts tasks of another."""
-
-
-class RestartStaysWithItsConnectorViolated(Violation):
-    """A restart request restarts work that belongs to another connector, or that the worker does not claim."""
 
 
 class _Keys(WorkerFold):
@@ -135,26 +130,6 @@ class _OwnTasks(WorkerFold):
             )
 
 
-class _OwnRestarts(WorkerFold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RestartPlanned: self.on_planned})
-
-    def on_planned(self, event: RestartPlanned) -> None:
-        """A worker restarts what it claims of the connector."""
-        claim = self.memory.of(event.member).claim
-        for work in event.work:
-            if work != event.connector and not is_task_of(work, event.connector):
-                self._refuse(event, work, f"it is no work of {event.connector}")
-            elif claim is not None and work not in claim:
-                self._refuse(event, work, f"{event.member} does not claim it")
-
-    def _refuse(self, event: RestartPlanned, work: str, why: str) -> None:
-        self.contradiction(
-            f"{event.member} restarts {work} for a request about {event.connector}",
-            (f"{why}, and the restart was planned at {STEP}: contradiction.", event),
-        )
-
-
 OnlyTheLeaderRotatesKeys: Final = Invariant(
     name="only_the_leader_rotates_keys",
     family="connect_duties",
@@ -200,23 +175,6 @@ CommitRestartsItsOwnTasks: Final = Invariant(
     TaskConfigsApplied(member="w0", generation=1, connector="c", tasks=("d-0",))
 """
 
-RestartStaysWithItsConnector: Final = Invariant(
-    name="restart_stays_with_its_connector",
-    family="connect_duties",
-    claim="a restart request restarts only work of its connector that the worker claims",
-    source="KIP-745; DistributedHerder.doRestartConnectorAndTasks",
-    violation=RestartStaysWithItsConnectorViolated,
-    fold=_OwnRestarts,
-)
-"""The smallest history that breaks it::
 
-    RestartPlanned(member="w0", generation=1, connector="c", work=("d-0",))
-"""
-
-CLAIMS: Final = (
-    OnlyTheLeaderRotatesKeys,
-    ChangedTaskConfigsArePublished,
-    CommitRestartsItsOwnTasks,
-    RestartStaysWithItsConnector,
-)
+CLAIMS: Final = (OnlyTheLeaderRotatesKeys, ChangedTaskConfigsArePublished, CommitRestartsItsOwnTasks)
 """In the order in which reports name them."""

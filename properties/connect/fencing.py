@@ -15,10 +15,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     ZombieFencingEnded,
 )
-from rebalance_check.properties.connect.plugin_runs import PluginRuns
-from rebalance_check.properties.connect.worker import FAILED, SHOWS_WHAT_RUNS, connector_of, is_task_of
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, connector_of, is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import WAITING, Recent
 
@@ -40,10 +39,6 @@ class FencingFailsForNewConfigsOnlyViolated(Violation):
 
 class EarlierTasksAreFencedViolated(Violation):
     """A leader fenced other producers than those of the tasks before the last commit."""
-
-
-class FailedTasksGetNoProducerViolated(Violation):
-    """A producer was initialised for a task that had failed before it started."""
 
 
 class _Epochs(WorkerFold):
@@ -207,30 +202,6 @@ class _Earlier(WorkerFold):
             )  # fmt: skip
 
 
-class _Failed(WorkerFold):
-    plugins: PluginRuns
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ProducerInitialised: self.on_initialised})
-
-    def share(self, memories: Memories) -> None:
-        """What was drawn of each plug-in, too."""
-        super().share(memories)
-        self.plugins = PluginRuns.among(memories)
-        self.memories = (*self.memories, self.plugins)
-
-    def on_initialised(self, event: ProducerInitialised) -> None:
-        """The task is about to start."""
-        run = self.plugins.runs.get((event.member, event.work))
-        if run is not None and run.state == FAILED:
-            self.contradiction(
-                f"{event.member} initialises a producer for {event.work}, which has failed",
-                (f"the plug-in that {event.member} starts for {event.work} was drawn at {STEP}, and has failed since;",
-                 run.drawn),
-                (f"{event.member} initialised its producer at {STEP}: contradiction.", event),
-            )  # fmt: skip
-
-
 ProducerEpochsGrow: Final = Invariant(
     name="producer_epochs_grow",
     family="connect_duties",
@@ -299,28 +270,6 @@ EarlierTasksAreFenced: Final = Invariant(
     ZombieFencingEnded(member="w0", generation=1, connector="c")
 """
 
-FailedTasksGetNoProducer: Final = Invariant(
-    name="failed_tasks_get_no_producer",
-    family="connect_duties",
-    claim="no producer is initialised for a task that failed since it was to start, as when its predecessors could not "
-    "be fenced",
-    source="KIP-618; ExactlyOnceWorkerSourceTask.preStart",
-    premises=("the run is simulated, and says how each plug-in behaves",),
-    violation=FailedTasksGetNoProducerViolated,
-    fold=_Failed,
-)
-"""The smallest history that breaks it::
 
-    PluginDrawn(member="w0", work="c-0")
-    WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
-    ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=0, work="c-0")
-"""
-
-CLAIMS: Final = (
-    ProducerEpochsGrow,
-    FencedBeforeStart,
-    FencingFailsForNewConfigsOnly,
-    EarlierTasksAreFenced,
-    FailedTasksGetNoProducer,
-)
+CLAIMS: Final = (ProducerEpochsGrow, FencedBeforeStart, FencingFailsForNewConfigsOnly, EarlierTasksAreFenced)
 """In the order in which reports name them."""

@@ -1,4 +1,4 @@
-"""What workers run: each connector and task once, started when it was accepted; nothing in an eager join."""
+"""What workers run: each connector and task once, started when it was accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     MembershipLost,
     TaskStarted,
-    WorkerClaimed,
     WorkerConfigured,
 )
 from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Started, Worker, listed, work_of
@@ -31,10 +30,6 @@ class WorkRunsOnceViolated(Violation):
 
 class OnlyAcceptedWorkStartsViolated(Violation):
     """A worker started work that no assignment gave it, or before it accepted the assignment."""
-
-
-class EagerWorkerStopsBeforeJoiningViolated(Violation):
-    """An eager worker joined while work of it was running."""
 
 
 class _Once(WorkerFold):
@@ -85,24 +80,6 @@ class _OnlyAccepted(WorkerFold):
              f"it gave {work} up last, it has accepted no assignment with it.", worker.received),
             (f"it started {work} at {STEP}: contradiction.", event),
         )  # fmt: skip
-
-
-class _EagerStops(WorkerFold):
-    needs = ((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted))
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {WorkerClaimed: self.on_claimed})
-
-    def on_claimed(self, event: WorkerClaimed) -> None:
-        """``onJoinPrepare`` stopped all, but for what an earlier protocol left running."""
-        worker = self.memory.of(event.member)
-        running = sorted(set(worker.running) - set(worker.leftovers))
-        if worker.is_eager and running:
-            self.contradiction(
-                f"{event.member} joins under the eager protocol and still runs {running[0]}",
-                (f"{event.member} runs {running[0]} since {STEP}.", worker.running[running[0]]),
-                (f"its last assignment was an eager one, and it joins at {STEP}: contradiction.", event),
-            )
 
 
 WorkRunsOnce: Final = Invariant(
@@ -161,24 +138,6 @@ OnlyAcceptedWorkStarts: Final = Invariant(
     ConnectorStarted(member="w0", generation=1, connector="c")
 """
 
-EagerWorkerStopsBeforeJoining: Final = Invariant(
-    name="eager_worker_stops_before_joining",
-    family="connect_work",
-    claim="a worker whose last assignment was eager runs nothing when it joins",
-    source="WorkerCoordinator.onJoinPrepare",
-    premises=("what it ran under an incremental protocol and was not assigned since may go on (KAFKA-13816)",),
-    exempted_by=SHOWS_WHAT_RUNS,
-    violation=EagerWorkerStopsBeforeJoiningViolated,
-    fold=_EagerStops,
-)
-"""The smallest history that breaks it::
 
-    ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
-                              config_offset=3, assigned=("c",))
-    ConnectorStarted(member="w0", generation=1, connector="c")
-    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=("c",))
-"""
-
-
-CLAIMS: Final = (WorkRunsOnce, OnlyAcceptedWorkStarts, EagerWorkerStopsBeforeJoining)
+CLAIMS: Final = (WorkRunsOnce, OnlyAcceptedWorkStarts)
 """In the order in which reports name them."""

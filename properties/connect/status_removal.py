@@ -1,4 +1,4 @@
-"""Which worker removes which status: the leader that receives an assignment, of work that is no longer configured."""
+"""The leader that receives an assignment removes the statuses of work that is no longer configured."""
 
 from __future__ import annotations
 
@@ -24,38 +24,8 @@ from rebalance_check.properties.status.stores import DESTROYED, Item, Stores, it
 from rebalance_check.properties.verdict import STEP, Violation
 
 
-class OnlyTheLeaderRemovesStatusesViolated(Violation):
-    """A status was removed by a worker that does not lead, or is of work that is configured."""
-
-
 class RemovedWorkLosesItsStatusViolated(Violation):
     """A leader left the status of work that is no longer configured."""
-
-
-class _OnlyTheLeader(WorkerFold):
-    needs = ((WorkerConfigured,), (ConnectAssignmentReceived,))
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusAttempted: self.on_attempted})
-
-    def on_attempted(self, event: StatusAttempted) -> None:
-        """No event of another kind says what is configured now."""
-        worker, item = self.memory.of_store(event.worker), item_of(event.key)
-        if event.status != DESTROYED or worker is None or item is None or worker.received is None:
-            return
-        snapshot = worker.snapshot
-        shown: Event
-        if not worker.leads:
-            why, shown = f"{worker.received.leader} leads since {STEP}", worker.received
-        elif snapshot is not None and is_configured(item, snapshot):
-            why, shown = f"{work_named(item)} is configured, as it saw at {STEP}", snapshot
-        else:
-            return
-        self.contradiction(
-            f"{worker.name} removed the status of {work_named(item)}",
-            (f"{why}.", shown),
-            (f"{worker.name} wrote the tombstone at {STEP}: contradiction.", event),
-        )
 
 
 def is_configured(item: Item, snapshot: ConfigSnapshotTaken) -> bool:
@@ -141,24 +111,6 @@ class _CleansUp(WorkerFold):
             )
 
 
-OnlyTheLeaderRemovesStatuses: Final = Invariant(
-    name="only_the_leader_removes_statuses",
-    family="connect_statuses",
-    claim="a status is removed only by the worker that leads, and only of work that its configs do not hold",
-    source="DistributedHerder.RebalanceListener.onAssigned, updateDeletedConnectorStatus, updateDeletedTaskStatus",
-    exempted_by=(ConfigSnapshotTaken, ConnectAssignmentReceived),
-    violation=OnlyTheLeaderRemovesStatusesViolated,
-    fold=_OnlyTheLeader,
-)
-"""The smallest history that breaks it::
-
-    WorkerConfigured(member="w0", mode="compatible", store="w0")
-    ConnectAssignmentReceived(member="w0", generation=2, member_id="b", protocol="compatible", leader="a",
-                              leader_url="u", config_offset=3)
-    StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="DESTROYED", generation=2, safe=False)
-"""
-
-
 RemovedWorkLosesItsStatus: Final = Invariant(
     name="removed_work_loses_its_status",
     family="connect_statuses",
@@ -185,5 +137,5 @@ RemovedWorkLosesItsStatus: Final = Invariant(
 """
 
 
-CLAIMS: Final = (OnlyTheLeaderRemovesStatuses, RemovedWorkLosesItsStatus)
+CLAIMS: Final = (RemovedWorkLosesItsStatus,)
 """In the order in which reports name them."""

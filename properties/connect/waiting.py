@@ -1,4 +1,4 @@
-"""Work that no worker runs waits for a delay where a worker left, and only there."""
+"""Work of a worker that left waits for a delay."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER
-
-
-class DelayHasACauseViolated(Violation):
-    """A leader lets work wait although every worker of its round before is still there."""
 
 
 class LostWorkWaitsViolated(Violation):
@@ -58,21 +54,6 @@ class _AfterARound(WorkerFold):
     @abstractmethod
     def compare(self, before: ConnectAssignmentComputed, event: ConnectAssignmentComputed) -> None:
         """What the claim says about the two."""
-
-
-class _HasACause(_AfterARound):
-    def compare(self, before: ConnectAssignmentComputed, event: ConnectAssignmentComputed) -> None:
-        """No work waits where no worker left."""
-        waiting = set(event.configured) - _works(event.claims) - _works(event.assigned) - _works(event.revoked)
-        if not _gone(before, event):
-            self.compared = (self.compared or 0) + 1
-            if waiting and event.delay_ms:
-                self.contradiction(
-                    f"{min(waiting)} waits for {event.delay_ms} ms, and no worker left",
-                    (f"{event.member} computed generation {before.generation} at {STEP}, without a delay.", before),
-                    (f"in generation {event.generation}, at {STEP}, the same workers are there, and it lets "
-                     f"{min(waiting)} wait for {event.delay_ms} ms: contradiction.", event),
-                )  # fmt: skip
 
 
 class _Waits(_AfterARound):
@@ -121,23 +102,6 @@ _PREMISES: Final = (
     "what that round revoked was given up, else the leader forgets its rounds",
 )
 
-DelayHasACause: Final = Invariant(
-    name="delay_has_a_cause",
-    family="connect_rounds",
-    claim="a leader lets configured work wait for a delay only for a cause: a worker of its round before is gone",
-    source="KIP-415, scheduled.rebalance.max.delay.ms; IncrementalCooperativeAssignor.handleLostAssignments",
-    premises=_PREMISES,
-    exempted_by=(MemberStarted,),
-    violation=DelayHasACauseViolated,
-    fold=_HasACause,
-)
-"""The smallest history that breaks it::
-
-    ConnectAssignmentComputed(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                              config_offset=2, configured=("c",), assigned=(("a", ("c",)),))
-    ConnectAssignmentComputed(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                              config_offset=2, configured=("c",), assigned=(("a", ()),), delay_ms=9, completed=1)
-"""
 
 LostWorkWaits: Final = Invariant(
     name="lost_work_waits",
@@ -158,5 +122,5 @@ LostWorkWaits: Final = Invariant(
                               config_offset=2, configured=("c",), assigned=(("a", ("c",)),), completed=1)
 """
 
-CLAIMS: Final = (DelayHasACause, LostWorkWaits)
+CLAIMS: Final = (LostWorkWaits,)
 """In the order in which reports name them."""

@@ -9,7 +9,6 @@ from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, 
 from rebalance_check.properties.connect.worker import Worker
 from rebalance_check.properties.connect.workers import Workers
 from rebalance_check.properties.kinds import Fold, Memories
-from rebalance_check.properties.views.simulated import Run
 
 Converged: TypeAlias = RunSettled | HealEnded | RunEnded
 """The harness may have seen the group converged."""
@@ -37,15 +36,3 @@ class WorkerFold(Fold):
     def each_worker(self) -> Iterable[Worker]:
         """The workers, by name."""
         return (self.memory.workers[name] for name in sorted(self.memory.workers))
-
-
-class SimulatedWorkerFold(WorkerFold):
-    """A fold of workers that asks whether the run is simulated, too."""
-
-    run: Run
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group know of one run."""
-        super().share(memories)
-        self.run = Run.among(memories)
-        self.memories = (*self.memories, self.run)

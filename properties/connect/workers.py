@@ -40,8 +40,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.worker import FAILED, Started, Worker, work_of
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.holdings import Round, Rounds
-from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, Recent
+from rebalance_check.properties.views.holdings import Rounds
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 
 class Workers(Memory):
@@ -53,7 +53,6 @@ class Workers(Memory):
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
         self.workers: dict[str, Worker] = {}
-        self.computed: Recent[Round, ConnectAssignmentComputed] = Recent(GENERATIONS)
         self.names: Recent[str, str] = Recent(DEPARTED)
         self.by_store: dict[str, str] = {}
         self.runners: dict[str, dict[str, Worker]] = {}
@@ -113,10 +112,6 @@ class Workers(Memory):
         """The worker whose status store has this name."""
         name = self.by_store.get(store)
         return self.workers.get(name) if name is not None else None
-
-    def round_computed(self, event: ConnectAssignmentReceived) -> ConnectAssignmentComputed | None:
-        """What the leader computed for the generation of an assignment."""
-        return self.computed.get(self.rounds.round_of(event))
 
     # ------------------------------------------------------------------------------------------------ membership
 
@@ -220,7 +215,6 @@ class Workers(Memory):
     def _computed(self, event: ConnectAssignmentComputed) -> None:
         """The leader has its own member id."""
         self._identify(self.of(event.member), event.member_id)
-        self.computed[self.rounds.round_of(event)] = event
 
     def _received(self, event: ConnectAssignmentReceived) -> None:
         """The round is over for the worker, which is a member again."""

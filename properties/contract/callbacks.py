@@ -1,4 +1,4 @@
-"""When a coordinator calls the code that uses it, and in which order."""
+"""When a coordinator calls the code that uses it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rebalance_check.model.vocabulary.events import (
     CallbackEnded,
     CallbackStarted,
     MemberJoined,
-    MemberStarted,
     RequestAnswered,
 )
 from rebalance_check.properties.contract.standing import FAMILY, Standing, StandingFold
@@ -19,14 +18,6 @@ from rebalance_check.properties.verdict import STEP, Violation
 
 class CompletesAsAMemberViolated(Violation):
     """A member was given an assignment of a generation that it does not belong to."""
-
-
-class CallbacksAreNotNestedViolated(Violation):
-    """A callback began while another one of the same member was running."""
-
-
-class NoCallbackAfterTheEndViolated(Violation):
-    """A coordinator that was closed called its user."""
 
 
 class CallbackFold(StandingFold):
@@ -87,29 +78,6 @@ def _arguments(event: CallbackStarted) -> tuple[object, ...]:
     return event.callback, event.generation, event.member_id, event.protocol, event.assignment
 
 
-class _Nested(CallbackFold):
-    def look(self, event: CallbackStarted, one: Standing) -> None:  # noqa: ARG002 - the call before says enough
-        """None may run."""
-        before = self.standings.before
-        if before is not None:
-            self.contradiction(
-                f"{event.member} is called {event.callback} inside {before.callback}",
-                (f"{before.callback} of {event.member} began at {STEP} and did not come back;", before),
-                (f"{event.callback} begins at {STEP}: contradiction.", event),
-            )
-
-
-class _AfterTheEnd(CallbackFold):
-    def look(self, event: CallbackStarted, one: Standing) -> None:
-        """The process runs."""
-        if one.ended is not None:
-            self.contradiction(
-                f"{event.member} is called {event.callback} after its end",
-                (f"{event.member} ended at {STEP};", one.ended),
-                (f"{event.callback} begins at {STEP}: contradiction.", event),
-            )
-
-
 RECORDED: Final = "what a coordinator calls is recorded (CallbackStarted, CallbackEnded)"
 
 CompletesAsAMember: Final = Invariant(
@@ -133,41 +101,6 @@ The smallest history that breaks it::
     CallbackStarted(member="m0", callback="onJoinComplete", generation=1, member_id="a")
 """
 
-CallbacksAreNotNested: Final = Invariant(
-    name="callbacks_are_not_nested",
-    family=FAMILY,
-    claim="a member is called back one callback at a time",
-    source="KIP-795; AbstractCoordinator: callbacks run on the thread that polls",
-    premises=(RECORDED,),
-    exempted_by=(CallbackEnded, MemberStarted),
-    violation=CallbacksAreNotNestedViolated,
-    fold=_Nested,
-)
-"""A member is called back one callback at a time.
 
-The smallest history that breaks it::
-
-    CallbackStarted(member="m0", callback="onJoinPrepare", generation=1)
-    CallbackStarted(member="m0", callback="onJoinComplete", generation=1)
-"""
-
-NoCallbackAfterTheEnd: Final = Invariant(
-    name="no_callback_after_the_end",
-    family=FAMILY,
-    claim="no callback is called after close() returned, or its process ended",
-    source="KIP-795; AbstractCoordinator.close",
-    premises=(RECORDED,),
-    exempted_by=(MemberStarted,),
-    violation=NoCallbackAfterTheEndViolated,
-    fold=_AfterTheEnd,
-)
-"""No callback is called after close() returned.
-
-The smallest history that breaks it::
-
-    MemberLeft(member="m0")
-    CallbackStarted(member="m0", callback="onLeavePrepare", generation=1)
-"""
-
-CLAIMS: Final = (CompletesAsAMember, CallbacksAreNotNested, NoCallbackAfterTheEnd)
+CLAIMS: Final = (CompletesAsAMember,)
 """In the order in which reports name them."""

@@ -1,4 +1,4 @@
-"""What a member sends at all: what it offers, to whom, who says that it leaves, and nothing after the end."""
+"""What a member sends: the assignors that it offers, and a LeaveGroup when it leaves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
-    CallbackStarted,
-    CoordinatorFound,
     CoordinatorLost,
     Event,
     MemberClosing,
@@ -20,7 +18,6 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.contract.standing import FAMILY, Standing, StandingFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.processes import PROCESS
 
 
 class OffersItsAssignorsViolated(Violation):
@@ -29,14 +26,6 @@ class OffersItsAssignorsViolated(Violation):
 
 class WhoLeavesSaysSoViolated(Violation):
     """A member left its group without LeaveGroup, or one sent it that is to come back under its name."""
-
-
-class NothingIsSentAfterTheEndViolated(Violation):
-    """A process that was closed, or had ended, sent a request."""
-
-
-class OneCoordinatorAtATimeViolated(Violation):
-    """A member sent a request and knew no coordinator, or looked for one and knew one."""
 
 
 class _SendFold(StandingFold):
@@ -69,67 +58,6 @@ class _Offers(_SendFold):
                  started),
                 (f"its JoinGroup lists {', '.join(event.protocols)} at {STEP}: contradiction.", event),
             )  # fmt: skip
-
-
-class _AfterTheEnd(_SendFold):
-    def on_sent(self, event: RequestSent) -> None:
-        """The process runs."""
-        ended = self.standings.at(event.member).ended
-        if ended is not None:
-            self.contradiction(
-                f"{event.member} sends {event.api} after its end",
-                (f"{event.member} ended at {STEP};", ended),
-                (f"it sends {event.api} at {STEP}: contradiction.", event),
-            )
-
-
-class _OneCoordinator(_SendFold):
-    """Per member: the coordinator that it knows, and the last loss of one."""
-
-    bookkeeping = frozenset({CoordinatorLost, *PROCESS})
-    needs = ((CoordinatorFound, CoordinatorLost),)
-
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            **dict.fromkeys(PROCESS, self.on_process),
-            CoordinatorFound: self.on_found,
-            CoordinatorLost: self.on_lost,
-        }
-        super().__init__(invariant, handlers)
-        self._known: dict[str, CoordinatorFound] = {}
-        self._lost: dict[str, CoordinatorLost] = {}
-
-    def on_process(self, event: MemberEvent) -> None:
-        """Another process knows none."""
-        self._known.pop(event.member, None)
-        self._lost.pop(event.member, None)
-
-    def on_found(self, event: CoordinatorFound) -> None:
-        """It knew none before. A process that records its callbacks records a loss, too; the wire shows none."""
-        known = self._known.get(event.member)
-        if known is not None and self.standings.at(event.member).records(CallbackStarted):
-            self.contradiction(
-                f"{event.member} finds a coordinator and knows one",
-                (f"{event.member} found node {known.node} at {STEP}, and has not given it up;", known),
-                (f"it finds node {event.node} at {STEP}: contradiction.", event),
-            )
-        self._known[event.member] = event
-        self._lost.pop(event.member, None)
-
-    def on_lost(self, event: CoordinatorLost) -> None:
-        """It knows none from here on."""
-        self._known.pop(event.member, None)
-        self._lost[event.member] = event
-
-    def on_sent(self, event: RequestSent) -> None:
-        """It knows whom it sends to."""
-        lost = self._lost.get(event.member)
-        if lost is not None:
-            self.contradiction(
-                f"{event.member} sends {event.api} and knows no coordinator",
-                (f"{event.member} gave its coordinator up at {STEP};", lost),
-                (f"it sends {event.api} at {STEP}, and found none before: contradiction.", event),
-            )
 
 
 class _Leaves(_SendFold):
@@ -245,42 +173,6 @@ The smallest history that breaks it::
     MembershipLost(member="m0", generation=1, member_id="a", reason="poll timeout expired")
 """
 
-NothingIsSentAfterTheEnd: Final = Invariant(
-    name="nothing_is_sent_after_the_end",
-    family=FAMILY,
-    claim="a member sends nothing after close() returned, or its process ended",
-    source="AbstractCoordinator.close",
-    premises=(_REQUESTS,),
-    exempted_by=(MemberStarted,),
-    violation=NothingIsSentAfterTheEndViolated,
-    fold=_AfterTheEnd,
-)
-"""A member sends nothing after its end.
 
-The smallest history that breaks it::
-
-    MemberLeft(member="m0")
-    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
-"""
-
-OneCoordinatorAtATime: Final = Invariant(
-    name="one_coordinator_at_a_time",
-    family=FAMILY,
-    claim="a member finds a coordinator only when it knows none, and sends nothing from when it gave one up until it "
-    "found the next",
-    source="AbstractCoordinator.ensureCoordinatorReady, markCoordinatorUnknown, coordinatorUnknown",
-    premises=(_REQUESTS, "the client records its callbacks, and so the loss of a coordinator, too"),
-    exempted_by=(CoordinatorFound, CoordinatorLost, MemberStarted),
-    violation=OneCoordinatorAtATimeViolated,
-    fold=_OneCoordinator,
-)
-"""A member knows one coordinator at a time, and sends nothing while it knows none.
-
-The smallest history that breaks it::
-
-    CoordinatorLost(member="m0")
-    RequestSent(member="m0", api="Heartbeat", request=4, generation=1)
-"""
-
-CLAIMS: Final = (OffersItsAssignors, WhoLeavesSaysSo, NothingIsSentAfterTheEnd, OneCoordinatorAtATime)
+CLAIMS: Final = (OffersItsAssignors, WhoLeavesSaysSo)
 """In the order in which reports name them."""

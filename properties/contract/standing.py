@@ -17,7 +17,6 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     FINISHED,
     ON_JOIN_COMPLETE,
-    ON_JOIN_PREPARE,
     UNFINISHED,
     CallbackEnded,
     CallbackStarted,
@@ -42,25 +41,21 @@ FAMILY: Final = "contract"
 class Standing:
     """What is known of a process.
 
-    ``started`` and ``ended`` are its begin and its end. ``joined`` is the JoinGroup that it was accepted with last,
-    ``synced`` the accepted SyncGroup after it, ``over`` what ended that membership. ``unprepared`` is what makes an
-    onJoinPrepare necessary before the next JoinGroup, ``call`` the callback that has begun and not ended, ``repeats``
-    one that asked to be called again, ``completed`` the last onJoinComplete that finished since ``joined``,
+    ``started`` is its begin. ``joined`` is the JoinGroup that it was accepted with last, ``synced`` the accepted
+    SyncGroup after it, ``over`` what ended that membership. ``call`` is the callback that has begun and not ended,
+    ``repeats`` one that asked to be called again, ``completed`` the last onJoinComplete that finished since ``joined``,
     ``coordinator`` the one that it knows.
     """
 
     __slots__ = (
-        "_recorded", "call", "completed", "coordinator", "ended", "joined", "over", "repeats", "started", "synced",
-        "unprepared",
+        "_recorded", "call", "completed", "coordinator", "joined", "over", "repeats", "started", "synced",
     )  # fmt: skip
 
     def __init__(self, started: MemberStarted | None = None) -> None:
         self.started = started
-        self.ended: Event | None = None
         self.joined: MemberJoined | None = None
         self.synced: RequestAnswered | None = None
         self.over: Event | None = None
-        self.unprepared: Event | None = started
         self.call: CallbackStarted | None = None
         self.repeats: CallbackStarted | None = None
         self.completed: CallbackStarted | None = None
@@ -80,8 +75,7 @@ class Standing:
 
 
 class Standings(Memory):
-    """The standing of each process. Claims look at it after it has taken the event; `before` is the callback that
-    was running when the last one began."""
+    """The standing of each process. Claims look at it after it has taken the event."""
 
     def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -100,7 +94,6 @@ class Standings(Memory):
         super().__init__(handlers)
         self.of: dict[str, Standing] = {}
         self._ended: Recent[str, MemberEvent] = Recent(DEPARTED)
-        self.before: CallbackStarted | None = None
 
     def at(self, member: str) -> Standing:
         """The standing of this process."""
@@ -115,7 +108,7 @@ class Standings(Memory):
 
     def _on_ended(self, event: MemberEvent) -> None:
         """Those that ended last are remembered."""
-        self.at(event.member).ended = event
+        self.at(event.member)
         self._ended[event.member] = event
         if len(self._ended) == DEPARTED:
             oldest = next(iter(self._ended))
@@ -128,8 +121,6 @@ class Standings(Memory):
     def _on_lost(self, event: MembershipLost) -> None:
         one = self.at(event.member)
         one.over = one.over or event
-        if one.call is None or one.call.callback != ON_JOIN_PREPARE:
-            one.unprepared = event
 
     def _on_found(self, event: CoordinatorFound) -> None:
         self.at(event.member).coordinator = event
@@ -150,7 +141,7 @@ class Standings(Memory):
     def _on_call(self, event: CallbackStarted) -> None:
         one = self.at(event.member)
         one.note(event)
-        self.before, one.call = one.call, event
+        one.call = event
 
     def _on_return(self, event: CallbackEnded) -> None:
         one = self.at(event.member)
@@ -159,10 +150,8 @@ class Standings(Memory):
             one.repeats = call
             return
         one.repeats = None
-        if event.callback == ON_JOIN_PREPARE:
-            one.unprepared = None  # one that raised is not called again, either
-        elif event.callback == ON_JOIN_COMPLETE and event.outcome == FINISHED:
-            one.completed, one.unprepared = call, event
+        if event.callback == ON_JOIN_COMPLETE and event.outcome == FINISHED:
+            one.completed = call
 
 
 class StandingFold(Fold):

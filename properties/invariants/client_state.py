@@ -1,4 +1,4 @@
-"""What a client may do on its own side of the protocol: what it keeps, gives up, sends, and when."""
+"""What a client may do on its own side of the protocol: what it keeps and gives up, and when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsLost,
     PartitionsRevoked,
     RequestSent,
-    RunEnded,
     SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import topic_of
@@ -44,10 +43,6 @@ class OwnedEqualsAssignedViolated(Violation):
     """A member owns something else than the leader assigned it."""
 
 
-class WhoRevokesRejoinsViolated(Violation):
-    """A COOPERATIVE member revoked partitions and did not join again."""
-
-
 class ResetMemberLosesEverythingViolated(Violation):
     """A member that knew that it belongs to no generation joined again with partitions, or revoked them as an owner."""
 
@@ -60,14 +55,12 @@ class _Revocations:
     topics: frozenset[str] | None = None
     lost: bool = False
     early: PartitionsRevoked | None = None
-    late: PartitionsRevoked | None = None
 
 
 class _CooperativeMembers(Memory):
     """Per COOPERATIVE member: whether it is between two rounds, and what it gave up there.
 
-    ``early`` is what the member whose join is at hand had given up before it; ``tells_requests`` says whether the
-    history tells what members send.
+    ``early`` is what the member whose join is at hand had given up before it.
     """
 
     def __init__(self) -> None:
@@ -85,7 +78,6 @@ class _CooperativeMembers(Memory):
         super().__init__(handlers)
         self.members: dict[str, _Revocations] = {}
         self.early: PartitionsRevoked | None = None
-        self.tells_requests = False
 
     def on_started(self, event: MemberStarted) -> None:
         """Only members that say that they are COOPERATIVE are watched."""
@@ -101,7 +93,7 @@ class _CooperativeMembers(Memory):
         """A member that belongs to no generation loses everything; one that leaves without a word gave it up before."""
         given_up = self.members.get(event.member)
         if given_up is not None:
-            given_up.lost, given_up.early, given_up.late = True, None, None
+            given_up.lost, given_up.early = True, None
 
     def on_subscription(self, event: SubscriptionChanged) -> None:
         """What it wants from now on."""
@@ -110,13 +102,10 @@ class _CooperativeMembers(Memory):
             given_up.topics = frozenset(event.topics)
 
     def on_sent(self, event: RequestSent) -> None:
-        """A LeaveGroup explains that it gave up everything; a JoinGroup is what a revocation must lead to."""
-        self.tells_requests = True
+        """A LeaveGroup explains that it gave up everything."""
         given_up = self.members.get(event.member)
         if given_up is not None and event.api == Api.LEAVE_GROUP:
-            given_up.early = given_up.late = None
-        elif given_up is not None and event.api == Api.JOIN_GROUP:
-            given_up.late = None
+            given_up.early = None
 
     def on_joined(self, event: MemberJoined) -> None:
         """The round begins; what was given up before it is over and done with."""
@@ -126,13 +115,11 @@ class _CooperativeMembers(Memory):
             given_up.is_settled, given_up.lost, given_up.early = False, False, None
 
     def on_revoked(self, event: PartitionsRevoked) -> None:
-        """Between two rounds, only what it does not want any more; in a round, what it was not assigned again."""
+        """Between two rounds, only what it does not want any more."""
         given_up = self.members.get(event.member)
-        if given_up is None:
+        if given_up is None or not given_up.is_settled or given_up.lost:
             return
-        if not given_up.is_settled:
-            given_up.late = event
-        elif not given_up.lost and any(self._is_wanted(given_up, partition) for partition in event.partitions):
+        if any(self._is_wanted(given_up, partition) for partition in event.partitions):
             given_up.early = event
 
     @staticmethod
@@ -177,32 +164,6 @@ class _Keeps(_CooperativeFold):
                  f"member and wanted them.", early),
                 (f"it joined generation {event.generation} without them at {STEP}: contradiction.", event),
             )  # fmt: skip
-
-
-class _Rejoins(_CooperativeFold):
-    needs = (
-        (MemberStarted,),
-        (AssignmentCompleted,),
-        (PartitionsRevoked,),
-        (RequestSent,),
-    )
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RunEnded: self.on_ended})
-
-    def on_ended(self, event: RunEnded) -> None:
-        """At rest, no member owes a JoinGroup."""
-        for member, given_up in sorted(self.memory.members.items()):
-            if self.memory.tells_requests and given_up.is_settled and given_up.late is not None and not given_up.lost:
-                late = ", ".join(given_up.late.partitions)
-                self.contradiction(
-                    f"{member} revoked {late} and did not join again",
-                    (
-                        f"{member} is COOPERATIVE, and revoked {late} at {STEP}, when its assignment came.",
-                        given_up.late,
-                    ),
-                    (f"the run ended at {STEP}, and it sent no JoinGroup since: contradiction.", event),
-                )
 
 
 class _Owned(Fold):
@@ -336,7 +297,6 @@ class _Reset(Fold):
 
 
 _COOPERATIVE: Final = "the member's MemberStarted says that it is cooperative"
-_REQUESTS: Final = "the history holds what members send (RequestSent), and how it is answered"
 
 CooperativeKeepsWhatItOwns: Final = Invariant(
     name="cooperative_keeps_what_it_owns",
@@ -390,31 +350,6 @@ The smallest history that breaks it::
     AssignmentCompleted(member="m0", member_id="a", generation=1, owned=("t-0", "t-1"))
 """
 
-WhoRevokesRejoins: Final = Invariant(
-    name="who_revokes_rejoins",
-    family="clients",
-    claim="a COOPERATIVE member that revoked partitions when its assignment came sends another JoinGroup",
-    source="KIP-429 (the follow-up rebalance); ConsumerCoordinator.onJoinComplete",
-    premises=(_COOPERATIVE, _REQUESTS, "the run ended in an orderly way, and the member was still in the group"),
-    exempted_by=(
-        MemberCrashed,
-        MemberLeft,
-        MembershipLost,
-    ),
-    violation=WhoRevokesRejoinsViolated,
-    fold=_Rejoins,
-    needs_end=True,
-)
-"""A COOPERATIVE member that revoked partitions when its assignment came joins again, so that they find an owner.
-
-The smallest history that breaks it::
-
-    MemberStarted(member="m0", protocol="cooperative")
-    RequestSent(member="m0", api="JoinGroup", request=0)
-    PartitionsRevoked(member="m0", generation=2, partitions=("t-0",))
-    AssignmentCompleted(member="m0", generation=2, owned=())
-    RunEnded()
-"""
 
 ResetMemberLosesEverything: Final = Invariant(
     name="reset_member_loses_everything",
@@ -445,5 +380,5 @@ The smallest history that breaks it::
     RequestSent(member="m0", api="JoinGroup", request=1)
 """
 
-CLAIMS: Final = (CooperativeKeepsWhatItOwns, OwnedEqualsAssigned, WhoRevokesRejoins, ResetMemberLosesEverything)
+CLAIMS: Final = (CooperativeKeepsWhatItOwns, OwnedEqualsAssigned, ResetMemberLosesEverything)
 """In the order in which reports name them."""

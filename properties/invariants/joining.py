@@ -1,35 +1,26 @@
-"""The join phase: who waits for its end, who belongs to the generation that it starts, and what they learn."""
+"""The join phase: who belongs to the generation that it starts, and what they learn."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
-    GroupStatusChanged,
     IncarnationStarted,
     JoinGroupReplied,
     MemberAdded,
     MemberRemoved,
     RequestParked,
-    SyncGroupReplied,
 )
-from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
     NOT_RECORDED,
-    Incarnation,
     IncarnationFold,
 )
-
-
-class ParkedRequestsFitTheStatusViolated(Violation):
-    """A JoinGroup or SyncGroup was still kept in a status in which no member waits for it."""
 
 
 class GenerationHasOnlyJoinedViolated(Violation):
@@ -50,51 +41,6 @@ class MembersGoToTheLeaderViolated(Violation):
 
 class JoinAnswersAgreeViolated(Violation):
     """Two answers to JoinGroup name different leaders or protocols for one generation."""
-
-
-class _Parked(IncarnationFold):
-    """Looks when the next request is parked, for then the step that changed the status is over."""
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RequestParked: self.on_parked, GroupStatusChanged: self.on_status})
-
-    def on_parked(self, event: RequestParked) -> None:
-        """Whatever was parked before this request has been answered if its phase is over."""
-        group = self.incarnations.current
-        if group is None or not group.status:
-            return
-        if event.api == Api.SYNC_GROUP and group.status != GroupStatus.COMPLETING_REBALANCE:
-            self._report(event, group, event)
-        self._look(group, event)
-
-    def on_status(self, event: GroupStatusChanged) -> None:
-        """The leader's SyncGroup is not answered in a step in which a join phase ends."""
-        group = self.incarnations.current
-        if group is not None and event.to_status == GroupStatus.STABLE:
-            self._look(group, event, syncs=False)
-
-    def _look(self, group: Incarnation, event: Event, *, syncs: bool = True) -> None:
-        if group.status != GroupStatus.PREPARING_REBALANCE:
-            for parked in group.joins.values():
-                if parked is not event and not self._awaits_its_record(group, parked):
-                    self._report(parked, group, event)
-        if syncs and group.status != GroupStatus.COMPLETING_REBALANCE:
-            for parked in group.syncs.values():
-                if parked is not event:
-                    self._report(parked, group, event)
-
-    @staticmethod
-    def _awaits_its_record(group: Incarnation, parked: RequestParked) -> bool:
-        """A restarted static member waits in Stable until its new id is on record."""
-        return group.status == GroupStatus.STABLE and bool(group.members.get(parked.member_id))
-
-    def _report(self, parked: RequestParked, group: Incarnation, event: Event) -> None:
-        self.contradiction(
-            f"{parked.api} of {parked.member_id} is kept although the group is {group.status}",
-            (f"{parked.api} of {parked.member_id} was kept at {STEP}, and is not answered.", parked),
-            (f"the group became {group.status} at {STEP}.", group.changed),
-            (f"it is still kept at {STEP}: contradiction.", event),
-        )
 
 
 class _OnlyJoined(IncarnationFold):
@@ -248,34 +194,6 @@ class _Agree(IncarnationFold):
 
 _PREMISE: Final = "the history holds the coordinator's events, with the requests it keeps and its answers"
 
-ParkedRequestsFitTheStatus: Final = Invariant(
-    name="parked_requests_fit_the_status",
-    family="joining",
-    claim="a JoinGroup waits only in PreparingRebalance, a SyncGroup only in CompletingRebalance",
-    source="ClassicGroupMember.isAwaitingJoin, isAwaitingSync; GroupMetadataManager.prepareRebalance",
-    premises=(
-        _PREMISE,
-        "a restarted static member may wait in Stable until its new member id is on record",
-        "a JoinGroup that a later one of its member superseded, and the SyncGroup of a member that was removed, are "
-        "never answered and count no more",
-    ),
-    relies_on=frozenset({Feature.SYNC_GROUP}),
-    exempted_by=(
-        GroupStatusChanged,
-        JoinGroupReplied,
-        MemberRemoved,
-        SyncGroupReplied,
-    ),
-    violation=ParkedRequestsFitTheStatusViolated,
-    fold=_Parked,
-)
-"""A JoinGroup waits only in PreparingRebalance, a SyncGroup only in CompletingRebalance.
-
-The smallest history that breaks it::
-
-    GroupStatusChanged(incarnation=0, generation=1, from_status="CompletingRebalance", to_status="Stable")
-    RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
-"""
 
 GenerationHasOnlyJoined: Final = Invariant(
     name="generation_has_only_joined",
@@ -391,7 +309,6 @@ The smallest history that breaks it::
 """
 
 CLAIMS: Final = (
-    ParkedRequestsFitTheStatus,
     GenerationHasOnlyJoined,
     SelectedProtocolIsListedByAll,
     GroupSize,

@@ -1,4 +1,4 @@
-"""What members claim and commit: a generation that they joined, and nothing that they gave up before it."""
+"""A member commits nothing that it gave up before it joined."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
-    AssignmentComputed,
     Event,
     GenerationEvent,
     MemberCrashed,
@@ -17,63 +16,13 @@ from rebalance_check.model.vocabulary.events import (
     OffsetCommitted,
     PartitionsAssigned,
     PartitionsRevoked,
-    RunStarted,
 )
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import WAITING, Recent
-
-
-class ClaimsAreOfAJoinedGenerationViolated(Violation):
-    """A leader read a claim of a generation that its member has not joined."""
 
 
 class RevokedIsNotCommittedViolated(Violation):
     """A member committed a partition that it had revoked."""
-
-
-class _Claims(Fold):
-    """The generations that each member id joined."""
-
-    bookkeeping = frozenset({RunStarted, MemberJoined})
-    needs = ((RunStarted,), (MemberJoined,))
-
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
-            MemberJoined: self.on_joined,
-            AssignmentComputed: self.on_computed,
-        }
-        super().__init__(invariant, handlers)
-        self.compared = 0
-        self._all_record = False
-        self._joined: Recent[tuple[str, int], MemberJoined] = Recent(WAITING)
-
-    def on_run(self, event: RunStarted) -> None:
-        """In a simulated run every member is recorded."""
-        self._all_record = event.punctual
-
-    def on_joined(self, event: MemberJoined) -> None:
-        """It may claim what it is assigned in this generation, in a later one."""
-        if self._all_record:
-            self._joined[event.member_id, event.generation] = event
-
-    def on_computed(self, event: AssignmentComputed) -> None:
-        """What each member claims is of a generation that it joined, or of none."""
-        if not self._all_record or len(self._joined) >= WAITING:
-            return
-        for member_id, generation in event.owned_generations:
-            if generation == NO_GENERATION:
-                continue
-            self.compared = (self.compared or 0) + 1
-            if (member_id, generation) not in self._joined:
-                self.contradiction(
-                    f"{event.member} reads a claim of {member_id} of generation {generation}, which it never joined",
-                    (f"no member {member_id} joined generation {generation} before;", None),
-                    (f"yet the leader takes its claim for one of generation {generation} at {STEP}: contradiction.",
-                     event),
-                )  # fmt: skip
 
 
 class _Revoked(Fold):
@@ -139,25 +88,6 @@ class _Revoked(Fold):
             )
 
 
-ClaimsAreOfAJoinedGeneration: Final = Invariant(
-    name="claims_are_of_a_joined_generation",
-    family="agreement",
-    claim="a leader takes the claim of a member for one of a generation that this member joined, or of none",
-    source="KIP-792; ConsumerProtocol.deserializeSubscription; AbstractStickyAssignor.memberData",
-    premises=("the run is simulated: every member is recorded, with the generations that it joined",),
-    exempted_by=(MemberJoined,),
-    violation=ClaimsAreOfAJoinedGenerationViolated,
-    fold=_Claims,
-)
-"""A leader decides by it whose claim is the newer one.
-
-The smallest history that breaks it::
-
-    RunStarted(subject="simulator", punctual=True)
-    MemberJoined(member="m0", generation=2, member_id="a")
-    AssignmentComputed(member="m0", generation=2, owned_generations=(("a", 1),))
-"""
-
 RevokedIsNotCommitted: Final = Invariant(
     name="revoked_is_not_committed",
     family="fencing",
@@ -181,5 +111,5 @@ The smallest history that breaks it::
     OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
 """
 
-CLAIMS: Final = (ClaimsAreOfAJoinedGeneration, RevokedIsNotCommitted)
+CLAIMS: Final = (RevokedIsNotCommitted,)
 """In the order in which reports name them."""

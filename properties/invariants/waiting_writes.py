@@ -8,22 +8,18 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorElected,
     Event,
-    HeartbeatReplied,
     IncarnationEnded,
     IncarnationStarted,
-    JoinGroupReplied,
     LeaveGroupReplied,
     NodeChanged,
     OffsetCommitReplied,
     ReplyEvent,
     RequestParked,
     StepStarted,
-    SyncGroupReplied,
 )
 from rebalance_check.properties.invariants.deadline_fold import DeadlineFold
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
-from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import DEPARTED, Recent
+from rebalance_check.properties.kinds import Handler, Invariant, Kind
+from rebalance_check.properties.verdict import Violation
 from rebalance_check.properties.views.timeouts import GRACE_MS, WRITE_MS
 
 WAITS_FOR_A_WRITE: Final = frozenset({Api.LEAVE_GROUP, Api.OFFSET_COMMIT})
@@ -31,10 +27,6 @@ WAITS_FOR_A_WRITE: Final = frozenset({Api.LEAVE_GROUP, Api.OFFSET_COMMIT})
 
 class WritesAreAnsweredViolated(Violation):
     """A LeaveGroup or OffsetCommit was kept, and not answered when its write must have ended."""
-
-
-class OnlyOpenRequestsWaitViolated(Violation):
-    """The coordinator keeps a request that it has answered."""
 
 
 class _Answered(DeadlineFold):
@@ -66,29 +58,6 @@ class _Answered(DeadlineFold):
         self.end_all()
 
 
-class _OpenOnly(Fold):
-    bookkeeping = frozenset({JoinGroupReplied, SyncGroupReplied, HeartbeatReplied, LeaveGroupReplied,
-                             OffsetCommitReplied})  # fmt: skip
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RequestParked: self.on_parked, **dict.fromkeys(self.bookkeeping, self.on_replied)})
-        self._answered: Recent[tuple[str, int], ReplyEvent] = Recent(DEPARTED)
-
-    def on_replied(self, event: ReplyEvent) -> None:
-        """It waits for nothing more."""
-        self._answered[event.source, event.request] = event
-
-    def on_parked(self, event: RequestParked) -> None:
-        """It was not answered yet."""
-        answered = self._answered.get((event.source, event.request))
-        if answered is not None:
-            self.contradiction(
-                f"{event.api} {event.request} is kept, and was answered before",
-                (f"request {event.request} was answered {answered.error} at {STEP};", answered),
-                (f"yet it is kept for an answer at {STEP}: contradiction.", event),
-            )
-
-
 _PREMISE: Final = "the history holds the coordinator's events, with the requests it keeps and its answers"
 
 WritesAreAnswered: Final = Invariant(
@@ -117,22 +86,6 @@ The smallest history that breaks it::
     HeartbeatReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="b", time_ms=20000)
 """
 
-OnlyOpenRequestsWait: Final = Invariant(
-    name="only_open_requests_wait",
-    family="gates",
-    claim="a coordinator keeps no request that it has answered",
-    source="GroupMetadataManager: a response future that is completed waits for nothing",
-    premises=(_PREMISE, "the coordinator numbers the requests as they arrive"),
-    violation=OnlyOpenRequestsWaitViolated,
-    fold=_OpenOnly,
-)
-"""A request that was answered waits no more.
 
-The smallest history that breaks it::
-
-    LeaveGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a")
-    RequestParked(incarnation=0, generation=1, api="LeaveGroup", request=1, member_id="a")
-"""
-
-CLAIMS: Final = (WritesAreAnswered, OnlyOpenRequestsWait)
+CLAIMS: Final = (WritesAreAnswered,)
 """In the order in which reports name them."""

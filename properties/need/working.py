@@ -1,4 +1,4 @@
-"""A worker of Connect starts and stops a connector or task only for a cause."""
+"""A worker of Connect starts a connector or task only for a cause."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     RunSettled,
     RunStarted,
-    TaskConfigsApplied,
     TaskStarted,
     TaskStopped,
     WorkerClaimed,
     WorkerConfigured,
-    WorkRevocationStarted,
 )
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.need.causes import FAMILY, Reason
@@ -40,10 +38,6 @@ OF_A_CONNECTOR: Final = frozenset({"onConnectorConfigUpdate", "onConnectorConfig
 
 NOTED: Final = 8
 """So many configurations of a connector that came one after the other are remembered as causes."""
-
-
-class WorkStopHasACauseViolated(Violation):
-    """A worker stopped a connector or task that nothing asked it to stop."""
 
 
 class WorkStartHasACauseViolated(Violation):
@@ -145,60 +139,6 @@ class _Work(SimulatedFold):
         )  # fmt: skip
 
 
-class _Stops(_Work):
-    """A worker that ends stops everything first, so that what follows shows it."""
-
-    needs = (*_Work.needs, (ConnectorStopped, TaskStopped))
-
-    def __init__(self, invariant: Invariant) -> None:
-        causes: dict[type[Event], Handler] = {
-            WorkRevocationStarted: self.on_revocation,
-            TaskConfigsApplied: self.on_applied,
-            WorkerClaimed: self.on_next,
-            RunSettled: self.on_end,
-            RunEnded: self.on_end,
-        }
-        super().__init__(invariant, causes)
-        self._open: dict[str, tuple[Stopped, Event | None]] = {}
-
-    def on_gone(self, event: MemberEvent) -> None:
-        """It was about to end."""
-        super().on_gone(event)
-        self._open.pop(event.member, None)
-
-    def on_next(self, event: MemberEvent) -> None:
-        """It goes on."""
-        stopped, last = self._open.pop(event.member, (None, None))
-        if stopped is not None:
-            self.report(stopped, last, (f"{event.member} did not end, but went on at {STEP}: contradiction.", event))
-
-    def on_end(self, event: RunSettled | RunEnded) -> None:
-        """It runs on."""
-        for member in sorted(self._open):
-            stopped, last = self._open.pop(member)
-            self.report(stopped, last, (f"{member} ran on at {STEP}: contradiction.", event))
-
-    def on_revocation(self, event: WorkRevocationStarted) -> None:
-        """It gives this work up."""
-        self.ask(event, event.work)
-
-    def on_applied(self, event: TaskConfigsApplied) -> None:
-        """Other task configs restart these tasks."""
-        self.ask(event, event.tasks)
-
-    def on_started(self, event: Started) -> None:
-        """What asked for an earlier stop asks for none of this run."""
-        self.on_next(event)
-        self._asked.get(event.member, {}).pop(name_of(event), None)
-        self.note(event)
-
-    def on_stopped(self, event: Stopped) -> None:
-        """Something asks for each stop."""
-        last = self.note(event)
-        if self.cause_of(event) is None and self.records(event):
-            self._open.setdefault(event.member, (event, last))
-
-
 class _Starts(_Work):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {AssignmentAccepted: self.on_accepted})
@@ -223,27 +163,6 @@ _PREMISES: Final = (
     "the run is simulated, and the worker records its settings: then all that asks it for something is recorded",
 )
 
-WorkStopHasACause: Final = Invariant(
-    name="work_stop_has_a_cause",
-    family=FAMILY,
-    claim="a worker stops a connector or task only for a cause since it started it: it gives the work up, the "
-    "configuration of the connector or those of its tasks changed, or a restart is planned",
-    source="DistributedHerder.RebalanceListener.onRevoked, processConnectorConfigUpdates, "
-    "processTaskConfigUpdatesWithIncrementalCooperative, doRestartConnectorAndTasks",
-    premises=_PREMISES,
-    exempted_by=(ConfigCallbackCalled, RestartPlanned, TaskConfigsApplied, WorkRevocationStarted),
-    violation=WorkStopHasACauseViolated,
-    fold=_Stops,
-)
-"""A worker stops a connector or task only for a cause.
-
-The smallest history that breaks it::
-
-    RunStarted(subject="simulator", punctual=True)
-    WorkerConfigured(member="w0", mode="compatible")
-    TaskStopped(member="w0", generation=1, task="c-0")
-    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=())
-"""
 
 WorkStartHasACause: Final = Invariant(
     name="work_start_has_a_cause",
@@ -267,5 +186,5 @@ The smallest history that breaks it::
     TaskStarted(member="w0", generation=1, task="c-0")
 """
 
-CLAIMS: Final = (WorkStopHasACause, WorkStartHasACause)
+CLAIMS: Final = (WorkStartHasACause,)
 """In the order in which reports name them."""

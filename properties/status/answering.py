@@ -1,40 +1,14 @@
-"""S1, for topics and lists: a store answers with what it has read, topic by topic and list by list."""
+"""S1, for lists: a store lists what it has read."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import StatusAttempted, StatusesListed, StatusQueried, StatusRead
+from rebalance_check.model.vocabulary.events import StatusAttempted, StatusesListed, StatusRead
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import Seen, StatusFold, topic_named
-from rebalance_check.properties.status.violations import ListDoesNotFollowReads, TopicDoesNotFollowReads
+from rebalance_check.properties.status.stores import Seen, StatusFold
+from rebalance_check.properties.status.violations import ListDoesNotFollowReads
 from rebalance_check.properties.verdict import STEP
-
-
-class _TopicsFollow(StatusFold):
-    needs = ((StatusQueried, StatusRead),)
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusQueried: self._queried})
-        self.compared = 0
-
-    def _queried(self, event: StatusQueried) -> None:
-        """Present where the last record that can be read is a value, and absent where it is a tombstone."""
-        topic = topic_named(event.key)
-        if topic is None:
-            return
-        self.compared = (self.compared or 0) + 1
-        known = self.memory.of(event.worker).topics.get(topic)
-        if bool(event.status) == (known is not None):
-            return
-        connector, name = topic
-        said = "uses" if event.status else "does not use"
-        why = "it read that status last" if known is not None else "it read none, or a tombstone since"
-        self.contradiction(
-            f"{event.worker} answered that {connector} {said} the topic {name}, against what it read",
-            (f"of {event.key}, {why} ({STEP}).", known),
-            (f"asked at {STEP}, it said that {connector} {said} {name}: contradiction.", event),
-        )
 
 
 class _ListsFollow(StatusFold):
@@ -72,22 +46,6 @@ class _ListsFollow(StatusFold):
             if item[0] == "task" and item[1] == event.connector and entry.value is not None
         }
 
-
-TopicsFollowReads: Final = Invariant(
-    name="safe_status_writes.topics_follow_reads",
-    family="safe_status_writes",
-    claim="a store says that a connector uses a topic exactly when the last record of that key that it could read is a "
-    "value, and no tombstone",
-    source="KIP-558; KafkaStatusBackingStore.readTopicStatus, getTopic",
-    premises=("every read of a store is recorded, from its start",),
-    exempted_by=(StatusRead,),
-    violation=TopicDoesNotFollowReads,
-    fold=_TopicsFollow,
-)
-"""The tombstone of a connector leaves its topics alone. The smallest history that breaks it::
-
-    StatusQueried(worker="w0", key="status-topic-t:connector-c", status="TOPIC")
-"""
 
 ListsFollowReads: Final = Invariant(
     name="safe_status_writes.lists_follow_reads",

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -24,10 +23,8 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
     StatusSuppressed,
 )
-from rebalance_check.properties.kinds import Fold, Invariant, Memories, Memory
-from rebalance_check.properties.status.stores import DESTROYED, Item, described, is_removal, is_stale, item_of
-from rebalance_check.properties.status.violations import OverwriteFitsNoRace
-from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.kinds import Memory
+from rebalance_check.properties.status.stores import DESTROYED, Item, is_removal, is_stale, item_of
 
 
 class Race(StrEnum):
@@ -252,55 +249,3 @@ class Races(Memory):
 
     def _observe(self, event: Event) -> None:
         self.overwrite = self._following.observe(event)
-
-
-class _FitsARace(Fold):
-    needs = ((StatusAttempted,), (StatusRead,))
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusAppended: self._appended})
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same overwrites."""
-        self._races = Races.among(memories)
-        self.memories = (self._races,)
-
-    def _appended(self, event: StatusAppended) -> None:
-        found = self._races.overwrite
-        if found is None or found.race is not Race.NONE:
-            return
-        newer, by = found.newer, found.by
-        replaced = described(newer)
-        self.contradiction(
-            f"{by.worker} replaced {replaced} of {by.key}, and no race explains that",
-            (f"{newer.worker} wrote {replaced} at {STEP}, and its record was appended", newer),
-            (f"at {STEP}; {by.worker} read it before the check of its own write,", found.replaced),
-            (f"{by.status} in generation {by.generation}, written safely at {STEP},", by),
-            (f"whose record was appended at {STEP} behind the other: contradiction.", event),
-        )
-
-
-OverwriteFitsARace: Final = Invariant(
-    name="safe_status_writes.overwrite_fits_a_race",
-    family="safe_status_writes",
-    claim="where a safe write replaced another worker's status of a higher generation in the log, a race explains it: "
-    "that status was unread, in flight, or sent later when the write was checked; or the write was appended a second "
-    "time, or retried late; or the writer had forgotten the status with its connector",
-    source="KafkaStatusBackingStore.putSafe, send",
-    premises=("appends are recorded no later than the writer is answered",),
-    exempted_by=(StatusRead, StatusAppended),
-    violation=OverwriteFitsNoRace,
-    fold=_FitsARace,
-)
-"""P1, seen from the log and not from the caches; `overwrites` gives the race of each. The smallest history that
-breaks it::
-
-    StatusAttempted(worker="w1", key="status-connector-c", attempt=0, status="RUNNING", generation=2, safe=False,
-                    status_worker="w1:8083")
-    StatusAppended(worker="w1", key="status-connector-c", attempt=0, send=1, partition=0, offset=0)
-    StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING",
-               status_worker="w1:8083", generation=2)
-    StatusAttempted(worker="w0", key="status-connector-c", attempt=0, status="FAILED", generation=1, safe=True,
-                    status_worker="w0:8083")
-    StatusAppended(worker="w0", key="status-connector-c", attempt=0, send=1, partition=0, offset=1)
-"""

@@ -1,4 +1,4 @@
-"""S2 and P7: every store reads the log in order and whole, and stores that read the same believe the same."""
+"""P7: stores that read the same believe the same."""
 
 from __future__ import annotations
 
@@ -8,113 +8,16 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     Event,
     RunEnded,
-    StatusAppended,
     StatusIgnored,
     StatusRead,
 )
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
-from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder
-from rebalance_check.properties.verdict import STEP, Because, Held, Undecided, Verdict
-from rebalance_check.properties.views.simulated import SimulatedFold
+from rebalance_check.properties.status.violations import ReadersDiverged
+from rebalance_check.properties.verdict import STEP, Because
 
 Place = tuple[int, int]
 """Partition and offset."""
-
-
-class _InOrder(SimulatedFold):
-    """Skipped offsets are judged when the run ends: only then is it known what stood there and what came later.
-
-    Where the run is recorded in one order, that is known when the offset is skipped.
-    """
-
-    bookkeeping = frozenset({StatusAppended, RunEnded})
-
-    def __init__(self, invariant: Invariant) -> None:
-        handlers: dict[type[Event], Handler] = {
-            StatusRead: self._read,
-            StatusIgnored: self._read,
-            StatusAppended: self._appended,
-            RunEnded: self._run_ended,
-        }
-        super().__init__(invariant, handlers)
-        self._last: dict[tuple[str, int], Seen] = {}
-        self._keys: dict[Place, str] = {}
-        self._newest: dict[tuple[int, str], int] = {}
-        self._skipped: list[tuple[int, int, Seen]] = []
-
-    def _appended(self, event: StatusAppended) -> None:
-        self._known(event.partition, event.offset, event.key)
-
-    def _known(self, partition: int, offset: int, key: str) -> None:
-        self._keys[partition, offset] = key
-        self._newest[partition, key] = max(offset, self._newest.get((partition, key), -1))
-
-    def _read(self, event: Seen) -> None:
-        self._known(event.partition, event.offset, event.key)
-        last = self._last.get((event.worker, event.partition))
-        position = -1 if last is None else last.offset
-        if last is not None and event.offset <= position:
-            self.violated(
-                f"{event.worker} read {event.partition}/{event.offset} after {last.partition}/{last.offset}",
-                [
-                    Because(f"{event.worker} read offset {last.offset} of partition {last.partition} at {STEP}.", last),
-                    Because(f"it read offset {event.offset} at {STEP}: contradiction.", event),
-                ],
-                [last, event],
-            )
-            return
-        self._last[event.worker, event.partition] = event
-        if event.offset > position + 1:
-            self._skipped.append((position + 1, event.offset, event))
-            if self.run.is_recorded:
-                self._judge_skipped()
-
-    def _run_ended(self, _event: RunEnded) -> None:
-        """All that was appended is known."""
-        self._judge_skipped()
-
-    def _judge_skipped(self) -> None:
-        """What was skipped and not compacted away is a violation."""
-        skipped, self._skipped = self._skipped, []
-        for first, end, event in skipped:
-            lost = self._first_lost(first, end, event)
-            if lost is not None:
-                self._report(lost, event)
-
-    def verdict(self) -> Verdict:
-        """A record that was skipped may yet turn out to be compacted away, until the run ends."""
-        verdict = super().verdict()
-        for first, end, event in self._skipped if isinstance(verdict, Held) else ():
-            lost = self._first_lost(first, end, event)
-            if lost is not None:
-                return Undecided(
-                    f"{event.worker} skipped offset {lost} of partition {event.partition}, and without RunEnded a "
-                    f"later record of its key may be missing: judge the complete history"
-                )
-        return verdict
-
-    def _first_lost(self, first: int, end: int, event: Seen) -> int | None:
-        """The first of the skipped offsets whose record was not compacted away, None where there is none."""
-        return next((offset for offset in range(first, end) if self._is_lost(event.partition, offset)), None)
-
-    def _is_lost(self, partition: int, offset: int) -> bool:
-        """Whether a record stood there which no later one of its key replaced."""
-        key = self._keys.get((partition, offset))
-        return key is not None and self._newest[partition, key] <= offset
-
-    def _report(self, offset: int, event: Seen) -> None:
-        key = self._keys[event.partition, offset]
-        self.violated(
-            f"{event.worker} skipped the record of {key} at {event.partition}/{offset}",
-            [
-                Because(
-                    f"the record of {key} at offset {offset} is the last of its key, so it was not compacted away."
-                ),
-                Because(f"{event.worker} went on to offset {event.offset} at {STEP}: contradiction.", event),
-            ],
-            [event],
-        )
 
 
 class _Converge(Fold):
@@ -199,25 +102,6 @@ class _Converge(Fold):
                 seen,
             )
 
-
-ReadsInOrder: Final = Invariant(
-    name="safe_status_writes.reads_in_order",
-    family="safe_status_writes",
-    claim="a store reads each partition in the order of offsets, each record once, and skips only what was compacted",
-    source="KafkaBasedLog; cleanup.policy=compact",
-    premises=("a tombstone is still in the log, or a later record of its key is (delete.retention.ms has not passed)",),
-    exempted_by=(
-        StatusIgnored,
-        StatusRead,
-    ),
-    violation=ReadsOutOfOrder,
-    fold=_InOrder,
-)
-"""S2. The smallest history that breaks it::
-
-    StatusRead(worker="w0", key="status-connector-c", partition=0, offset=1, ...)
-    StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, ...)
-"""
 
 ReadersConverge: Final = Invariant(
     name="safe_status_writes.readers_converge",

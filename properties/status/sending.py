@@ -1,23 +1,17 @@
-"""S3, S6 and S7: what stands in the log was sent, as it was sent, and in the order in which it was sent."""
+"""S3: each append answers one send."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
-    StatusAttempted,
     StatusSent,
 )
 from rebalance_check.properties.kinds import Fold, Invariant
-from rebalance_check.properties.status.stores import DESTROYED
 from rebalance_check.properties.status.violations import (
     AppendWithoutSend,
-    LogOrderContradictsSends,
-    RetryChangedBytes,
 )
 from rebalance_check.properties.verdict import STEP, Because
 
@@ -82,80 +76,6 @@ class _AppendsAnswerSends(Fold):
         self.violated(headline, [*reasons, Because(f"then came {STEP}: contradiction.", event)], [*events, event])
 
 
-class _SameBytes(Fold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusAttempted: self._attempted, StatusSent: self._sent})
-        self._attempts: dict[tuple[str, int], StatusAttempted] = {}
-        self._first: dict[tuple[str, int], StatusSent] = {}
-
-    bookkeeping = frozenset({StatusAttempted})
-
-    def _attempted(self, event: StatusAttempted) -> None:
-        self._attempts[event.worker, event.attempt] = event
-
-    def _sent(self, event: StatusSent) -> None:
-        attempted = self._attempts.get((event.worker, event.attempt))
-        first = self._first.setdefault((event.worker, event.attempt), event)
-        if attempted is not None and (event.value is None) != (attempted.status == DESTROYED):
-            what = "a tombstone" if event.value is None else event.value
-            self.violated(
-                f"{event.worker} wrote {attempted.status} of {event.key} as {what}",
-                [
-                    Because(f"{event.worker} was asked to write {attempted.status} at {STEP}.", attempted),
-                    Because(f"it sent {what} at {STEP}; a tombstone is written for DESTROYED and for it alone.", event),
-                ],
-                [attempted, event],
-            )
-        elif event.value != first.value:
-            self.violated(
-                f"{event.worker} changed {event.key} between two sends of one write",
-                [
-                    Because(f"send {first.send} carried {first.value} ({STEP}).", first),
-                    Because(f"send {event.send} carried {event.value} ({STEP}): contradiction.", event),
-                ],
-                [first, event],
-            )
-
-
-class _SendOrder(Fold):
-    """Per store and partition: first sends by the order of sending, with the offsets that they got."""
-
-    bookkeeping = frozenset({StatusSent})
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusSent: self._sent, StatusAppended: self._appended})
-        self._rank: dict[tuple[str, int], int] = {}
-        self._order: dict[tuple[str, int], list[tuple[int, int, StatusAppended]]] = defaultdict(list)
-
-    def _sent(self, event: StatusSent) -> None:
-        if event.send == 1:
-            self._rank[event.worker, event.attempt] = len(self._rank)
-
-    def _appended(self, event: StatusAppended) -> None:
-        rank = self._rank.get((event.worker, event.attempt))
-        if event.send != 1 or rank is None:
-            return
-        order = self._order[event.worker, event.partition]
-        at = bisect_left(order, rank, key=lambda placed: placed[0])
-        older = order[at - 1][2] if at > 0 else None
-        younger = order[at][2] if at < len(order) else None
-        if older is not None and older.offset > event.offset:
-            self._report(older, event)
-        elif younger is not None and younger.offset < event.offset:
-            self._report(event, younger)
-        order.insert(at, (rank, event.offset, event))
-
-    def _report(self, first: StatusAppended, second: StatusAppended) -> None:
-        self.violated(
-            f"{first.worker}'s sends of {first.key} and {second.key} changed places in partition {first.partition}",
-            [
-                Because(f"attempt {first.attempt}, sent first, stands at offset {first.offset} ({STEP}).", first),
-                Because(f"attempt {second.attempt} stands before it, at {second.offset} ({STEP}).", second),
-            ],
-            [first, second],
-        )
-
-
 AppendsAnswerSends: Final = Invariant(
     name="safe_status_writes.appends_answer_sends",
     family="safe_status_writes",
@@ -172,35 +92,4 @@ AppendsAnswerSends: Final = Invariant(
 """S3. The smallest history that breaks it::
 
     StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
-"""
-
-RetriesRepeatTheBytes: Final = Invariant(
-    name="safe_status_writes.retries_repeat_the_bytes",
-    family="safe_status_writes",
-    claim="all sends of one write carry the same value, which is a tombstone exactly when the status is DESTROYED",
-    source="KafkaStatusBackingStore.send, sendTopicStatus",
-    violation=RetryChangedBytes,
-    fold=_SameBytes,
-)
-"""S6. The smallest history that breaks it::
-
-    StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="DESTROYED", generation=1, safe=False)
-    StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
-"""
-
-LogKeepsSendOrder: Final = Invariant(
-    name="safe_status_writes.log_keeps_send_order",
-    family="safe_status_writes",
-    claim="first sends of one store to one partition are appended in the order in which they were sent",
-    source="KafkaBasedLog producer settings: max.in.flight.requests.per.connection=1, retries=0",
-    premises=("the broker has done with a request when the producer reports on it",),
-    violation=LogOrderContradictsSends,
-    fold=_SendOrder,
-)
-"""S7: only a retry may land behind a younger first send. The smallest history that breaks it::
-
-    StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="a")
-    StatusSent(worker="w0", key="status-task-c-0", attempt=1, send=1, value="b")
-    StatusAppended(worker="w0", key="status-task-c-0", attempt=1, send=1, partition=0, offset=0)
-    StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=1)
 """

@@ -41,11 +41,6 @@ Stated = Seen | StatusAttempted
 """A status, as it was written or read."""
 
 
-def process_of(store: str) -> str:
-    """The worker that a store belongs to: that of its second process is named ``worker/2``."""
-    return store.partition("/")[0]
-
-
 TOPIC_PREFIX: Final = "status-topic-"
 TOPIC_SEPARATOR: Final = ":connector-"
 
@@ -109,7 +104,6 @@ class Write:
     overtaken: StatusAttempted | None = None
     sent: list[StatusSent] = field(default_factory=list)
     answered: StatusAnswered | None = None
-    suppressed: bool = False
     given_up: StatusGivenUp | None = None
 
     @property
@@ -233,7 +227,6 @@ class Stores(Memory):
     def _suppressed(self, event: StatusSuppressed) -> None:
         write = self._write_of(event)
         if write is not None:
-            write.suppressed = True
             self._not_admitted(write)
 
     def _not_admitted(self, write: Write) -> None:

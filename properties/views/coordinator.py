@@ -43,8 +43,6 @@ REFUSED_MEMBERS: Final = frozenset({"UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"})
 SESSION_EXPIRED: Final = "session expired"
 """Why a member goes that was silent for too long."""
 
-LEFT: Final = "left"
-"""Why a member goes that sent LeaveGroup."""
 
 NOT_RECORDED: Final = "?"
 """In the place of an instance id: the history does not say whether the member is static."""
@@ -68,8 +66,7 @@ class Incarnation:
     ``arrival`` is the group as it was when it took the request that is being answered, None for one answered at once
     and for JoinGroup and SyncGroup, which are judged by the group as it is when they are answered.
     ``joined`` are the members that parked a JoinGroup since the last generation began, ``joiners`` those that did so
-    for it; ``synced`` sent a SyncGroup for it, and ``had_synced`` says whether the member that was removed last had,
-    ``was_member`` whether it was one.
+    for it; ``synced`` sent a SyncGroup for it, and ``had_synced`` says whether the member that was removed last had.
     ``listed`` are the protocol names of each member's last JoinGroup. ``pending`` are the ids that were handed out and
     not used yet. ``heirs`` maps the member id of a replaced static member to its successor's, ``predecessors`` is the
     reverse.
@@ -96,7 +93,6 @@ class Incarnation:
         self.heirs: dict[str, str] = Recent(WAITING)
         self.predecessors: dict[str, str] = Recent(WAITING)
         self.had_synced = False
-        self.was_member = True
         self.replaced: MemberRemoved | None = None
         self.instance_replaced = ""
         self.record: GroupMetadataAppended | None = None
@@ -210,7 +206,6 @@ class Incarnations(Memory):
 
     @_of_an_incarnation
     def _on_removed(self, group: Incarnation, event: MemberRemoved) -> None:
-        group.was_member = event.member_id in group.members or not group.is_known
         instance = group.members.pop(event.member_id, "")
         group.replaced = event if event.reason == "replaced" else None
         group.instance_replaced = instance

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from rebalance_check.commands._console import Console, said_at_interruption, verdict_line
+from rebalance_check.commands._console import Console, said_at_interruption
 from rebalance_check.commands._random_campaign import RandomCampaign, ResultsHeader, sources_digest, try_alone
 from rebalance_check.commands._random_options import RandomOptions
 from rebalance_check.commands._random_trial import CAUGHT, End, Trial
 from rebalance_check.impl.mutants.diff import diff_of
 from rebalance_check.impl.mutants.edit_sites import EDIT_KINDS
-from rebalance_check.impl.mutants.harmless_edits import harmless
 from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES, RandomEdit
 from rebalance_check.pipeline.processes import cores
 from rebalance_check.properties.exit_codes import ExitCode
-from rebalance_check.properties.verdict import Outcome
 
 Pair: TypeAlias = tuple[RandomEdit, Trial]
 NameOf: TypeAlias = Callable[[RandomEdit], str]
-COLUMNS: Final = ("", "drawn", "changed", "claim", "exception", "hang", "survived", "of these known", "caught")
+COLUMNS: Final = ("", "drawn", "changed", "claim", "exception", "hang", "survived", "caught")
 
 
 def random_mutants(console: Console, options: RandomOptions) -> int:
-    """Show one edit, try one, or try all; exit code 10 when an edit changes a history, survives, and is not known."""
+    """Show one edit, try one, or try all. A survivor is no failure: the command measures the invariants."""
     edits = options.edits()
     if options.show is not None:
         edit = edits[options.show]
@@ -70,10 +68,8 @@ def _try_all(console: Console, options: RandomOptions, edits: Sequence[RandomEdi
 def _tell(console: Console, edit: RandomEdit, trial: Trial) -> None:
     """A survivor, as soon as it is known."""
     if trial.end is End.SURVIVED:
-        known = harmless(edit.edit)
-        reason = f"\n  known: {known.why}: {known.reason}" if known else ""
         changed = f"changed {trial.changed} of {trial.runs} runs, first {trial.command}"
-        console.say(f"survived: {_title(edit)}\n{_changed_lines(edit)}\n  {changed}{reason}")
+        console.say(f"survived: {_title(edit)}\n{_changed_lines(edit)}\n  {changed}")
 
 
 def _title(edit: RandomEdit) -> str:
@@ -111,9 +107,8 @@ def _table(console: Console, title: str, names: Sequence[str], pairs: Sequence[P
 def _figures(pairs: Sequence[Pair]) -> tuple[str, ...]:
     ends = [trial.end for _, trial in pairs]
     caught, survived = sum(end in CAUGHT for end in ends), ends.count(End.SURVIVED)
-    known = sum(harmless(edit.edit) is not None for edit, trial in pairs if trial.end is End.SURVIVED)
     counts = (len(pairs), caught + survived, *(ends.count(end) for end in (End.CLAIM, End.EXCEPTION, End.HANG)))
-    return (*map(str, (*counts, survived, known)), share(caught, caught + survived))
+    return (*map(str, (*counts, survived)), share(caught, caught + survived))
 
 
 def share(part: int, whole: int) -> str:
@@ -138,18 +133,14 @@ def _document(trial: Trial) -> dict[str, Any]:
 
 def _finish(console: Console, document: dict[str, Any], edits: Sequence[RandomEdit], trials: Sequence[Trial]) -> int:
     caught = sum(trial.end in CAUGHT for trial in trials)
-    survivors = [edit for edit, trial in zip(edits, trials, strict=True) if trial.end is End.SURVIVED]
-    unknown = [edit for edit in survivors if harmless(edit.edit) is None]
+    survivors = [edit.number for edit, trial in zip(edits, trials, strict=True) if trial.end is End.SURVIVED]
     changed = caught + len(survivors)
-    about = f"{caught} of {changed} edits that change a history caught, {share(caught, changed)}"
-    if survivors:
-        about += f"; {len(survivors) - len(unknown)} of {len(survivors)} survivors known to be harmless"
     seconds = sum(trial.seconds for trial in trials)
     console.say(f"{seconds:.0f} s of processor time for {len(trials)} edits")
-    outcome = Outcome.VIOLATED if unknown else Outcome.HELD
-    console.say(verdict_line(outcome, [f"edit {edit.number}" for edit in unknown], about))
+    numbers = f"; survivors: {', '.join(map(str, survivors))}" if survivors else ""
+    console.say(f"{caught} of {changed} edits that change a history caught, {share(caught, changed)}{numbers}")
     figures = {
         "tried": len(trials), "changed": changed, "caught_edits": caught, "survivors": len(survivors),
-        "known": len(survivors) - len(unknown), "processor_seconds": round(seconds, 1),
+        "processor_seconds": round(seconds, 1),
     }  # fmt: skip
-    return console.finish(document | figures, ExitCode.SAFETY if unknown else ExitCode.HELD)
+    return console.finish(document | figures, ExitCode.HELD)

@@ -64,8 +64,7 @@ def command(
 
     With --random they are edits that nobody chose: a guard negated, a statement dropped, a number off by one. Each is
     run by what a user has who knows nothing of it: `fuzz` without options first, then each protocol, scenarios,
-    assignors, and the model. The share counts edits that change any history. Survivors are printed at once; exit code
-    10 when one of them is not known to be harmless.
+    assignors, and the model. The share counts edits that change any history. Survivors are printed at once.
     """
     console = Console(as_json)
     if count is not None:

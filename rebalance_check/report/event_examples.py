@@ -11,7 +11,6 @@ from typing import Final
 from rebalance_check.model.vocabulary import events as e
 from rebalance_check.report.connect_event_examples import CONFIGS, WORKERS
 from rebalance_check.report.event_section import Section
-from rebalance_check.report.rest_event_examples import REST
 
 _G: Final = "orders"
 _IDS: Final = ("m0-5f", "m1-8c")
@@ -275,5 +274,5 @@ WIRE: Final = Section(
     ),
 )  # fmt: skip
 
-SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, REST, WORKERS, CONFIGS, STATUS, WIRE)
+SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, CONFIGS, STATUS, WIRE)
 """The sections of the page, in its order."""

@@ -169,8 +169,8 @@ def test_fuzz__a_mutant_without_a_protocol__is_looked_for_as_its_own_search_does
 def test_fuzz__what_the_command_line_names_counts_more_than_the_search_of_a_mutant(command: Command) -> None:
     named = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--steps", "3")
     assert named.out.startswith("fuzz --seeds 0:1 --protocol connect-config --steps 3 --mutant reader-begins-again")
-    seeds = command("fuzz", "--mutant", "restart-starts-what-was-revoked", "--workers", "1")
-    assert seeds.out.startswith("fuzz --seeds 20:40 --protocol connect --mode sessioned --mutant restart-starts")
+    seeds = command("fuzz", "--mutant", "connect-shrunk-task-set-not-cleaned", "--workers", "1")
+    assert seeds.out.startswith("fuzz --seeds 10:20 --protocol connect --mode sessioned --mutant connect-shrunk")
     other = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--protocol", "mixed")
     assert other.out.startswith("fuzz --seeds 0:1 --protocol mixed --mutant reader-begins-again")
 

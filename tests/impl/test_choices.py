@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.runtime.choices import Choices, QuietChoices, read, written
+from rebalance_check.impl.runtime.choices import Choices, read, written
 from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, simulate
 from rebalance_check.impl.simulator.simulation import simulate_into
@@ -44,17 +44,6 @@ def test_no_choices__a_quiet_run() -> None:
     seed = next(seed for seed in range(100) if any(is_lost(event) for event in simulate(seed, options)))
 
     assert not any(is_lost(event) for event in simulate(seed, replace(options, choices=())))
-
-
-@pytest.mark.parametrize("seed", [2, 4])
-@pytest.mark.parametrize("protocol", DRAWN)
-def test_quiet_choices__the_run_in_which_none_is_given(protocol: SimulatedProtocol, seed: int) -> None:
-    options = SimulationOptions(protocol=protocol, faults=ALL_FAULTS)
-    histories = dict[type[Choices], list[Event]]()
-    for choices in (Choices({}), QuietChoices()):
-        simulate_into(seed, options, histories.setdefault(type(choices), []).append, choices=choices)
-
-    assert histories[QuietChoices] == histories[Choices]
 
 
 def is_lost(event: Event) -> bool:

@@ -24,15 +24,6 @@ def leader_behind() -> list[Event]:
     return worker.events
 
 
-def owner_asked_for_too_late() -> list[Event]:
-    """The leader is to join again when it is asked for the owner of a connector."""
-    worker = ScriptedWorker(configs=Configs(3, {"c0": 1, "c1": 0}))
-    lead(worker, ConnectMode.SESSIONED, 1, member("n", 3))
-    worker.coordinator.request_rejoin("connectors or tasks were reconfigured")
-    worker.coordinator.owner_url("c0")
-    return worker.events
-
-
 def numbered(events: list[Event]) -> list[Event]:
     """The events with numbers from 0: a scripted worker leaves out those of its start."""
     return [replace(event, seq=number) for number, event in enumerate(events)]
@@ -41,7 +32,6 @@ def numbered(events: list[Event]) -> list[Event]:
 SCENARIOS: Final[dict[str, Callable[[], list[Event]]]] = {
     "mismatch-names-the-leaders-offset": leader_behind,
     "leader-behind-assigns": leader_behind,
-    "owner-named-while-rejoining": owner_asked_for_too_late,
 }
 
 

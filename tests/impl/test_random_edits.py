@@ -10,11 +10,10 @@ from enum import Enum
 import pytest
 
 from rebalance_check.impl.mutants import planted
-from rebalance_check.impl.mutants.edit import Edit, source_of
+from rebalance_check.impl.mutants.edit import source_of
 from rebalance_check.impl.mutants.edit_sites import EDIT_KINDS, EditKind, Surroundings, sites_of
-from rebalance_check.impl.mutants.harmless_edits import HARMLESS_EDITS, harmless
 from rebalance_check.impl.mutants.planting import edited_code
-from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES, RandomEdit, draw_edits, modules_of
+from rebalance_check.impl.mutants.random_edits import EDITED_PACKAGES, draw_edits, modules_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
@@ -140,19 +139,6 @@ def test_only_the_chosen_packages_are_edited() -> None:
 def test_a_package_that_is_harness_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="'simulator' is no package that is edited: choose from coordinator"):
         modules_of("simulator")
-
-
-def test_a_known_edit_still_fits_the_source__and_has_its_reason() -> None:
-    for one in HARMLESS_EDITS:
-        assert edited_code(RandomEdit(0, "negated guard", one.edit, 0, 0, 0).mutant)
-        assert one.reason.endswith(".")
-        assert harmless(one.edit) is one
-    edits = [one.edit for one in HARMLESS_EDITS]
-    assert len(edits) == len(set(edits))
-
-
-def test_an_edit_that_is_not_known_has_no_entry() -> None:
-    assert harmless(Edit("rebalance_check.impl.client.backoff:f", "a", "b")) is None
 
 
 def test_what_is_drawn_is_planted_and_gone_again() -> None:

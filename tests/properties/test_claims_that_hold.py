@@ -11,7 +11,6 @@ import pytest
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
-    CoordinatorFound,
     Event,
     GenerationStarted,
     GroupDeleted,
@@ -19,7 +18,6 @@ from rebalance_check.model.vocabulary.events import (
     GroupMetadataWritten,
     GroupStatusChanged,
     HeartbeatReplied,
-    IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
     LeaveGroupReplied,
@@ -34,11 +32,8 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
-    RecordsDelivered,
-    RequestAnswered,
     RequestParked,
     RequestSent,
-    RunStarted,
     SubscriptionChanged,
     SyncGroupReplied,
 )
@@ -138,10 +133,6 @@ def loaded(generation: int, *members: str, max_size: int = 0) -> IncarnationStar
     )  # fmt: skip
 
 
-def as_member(api: str, request: int, member_id: str) -> RequestSent:
-    return RequestSent(member="m0", api=api, request=request, member_id=member_id)
-
-
 def accepted_commit(partition: str) -> OffsetCommitted:
     return OffsetCommitted(member="m0", generation=1, partition=partition, offset=5, error="NONE")
 
@@ -162,19 +153,8 @@ def sent(api: str, request: int, generation: int = -1) -> RequestSent:
     return RequestSent(member="m0", api=api, request=request, generation=generation)
 
 
-def answered(api: str, request: int, error: str | None = "NONE") -> RequestAnswered:
-    return RequestAnswered(member="m0", api=api, request=request, error=error)
-
-
 IN_ONE: Final = (added("a"), parked("a", 1), started("a"), moved("CompletingRebalance"))
 COOPERATIVE: Final = MemberStarted(member="m0", protocol="cooperative")
-PUNCTUAL: Final = RunStarted(subject="simulator", punctual=True)
-SYNC_PARKED: Final = replace(parked("a", 2, "SyncGroup"), generation=1)
-ASSIGNING: Final = (
-    PUNCTUAL, moved("CompletingRebalance"), started("a", "b"), SYNC_PARKED,
-    replace(SYNC_PARKED, member_id="b", request=1),
-)  # fmt: skip
-UNWRITTEN: Final = "COORDINATOR_NOT_AVAILABLE"
 THROWN_OUT: Final = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
 
 HOLDS: Final[dict[str, list[list[Event]]]] = {
@@ -201,41 +181,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [began(), *IN_ONE, removed("a", "sync timeout")],
         [began(), *IN_ONE, parked("a", 2, "SyncGroup"), removed("a", "session expired")],
     ],
-    "parked_requests_fit_the_status": [
-        [began(), moved("PreparingRebalance", "Empty"), parked("a", 1), moved("CompletingRebalance"), joined("a", 1),
-         parked("a", 2, "SyncGroup"), moved("Stable", "CompletingRebalance"), synced("a", 2),
-         parked("z", 3, "Heartbeat")],
-        # A restarted static member waits in Stable until its new id is on record.
-        [moved("Stable", "CompletingRebalance"), added("b", "i"), parked("b", 1), parked("z", 2, "Heartbeat")],
-        # The SyncGroup of a member that was removed is never answered.
-        [moved("CompletingRebalance"), added("a"), parked("a", 1, "SyncGroup"), removed("a"),
-         moved("PreparingRebalance", "CompletingRebalance"), parked("b", 2)],
-    ],
-    "what_waits_is_answered": [
-        [RunStarted(subject="s", punctual=True), parked("a", 1), joined("a", 1), moved("Dead", "PreparingRebalance"),
-         IncarnationEnded(incarnation=0, generation=0)],
-    ],
-    "only_members_are_removed": [
-        [started("a"), removed("a"), added("a"), removed("a", "session expired")],
-        [removed("z"), started("a")],  # whom the group has is known from its next generation on
-    ],
-    "leaving_members_are_removed": [
-        [started("a", "b"), removed("a"), left("a")],
-        [started("a", "b"), left("z")],
-    ],
-    "last_join_ends_the_join_phase": [
-        [RunStarted(subject="s", punctual=True), started("a"), moved("PreparingRebalance", "Stable"), parked("a", 2),
-         started("a")],
-    ],
-    "new_members_prolong_the_initial_delay": [
-        [RunStarted(subject="s", punctual=True), replace(began(), initial_rebalance_delay_ms=3), added("a"),
-         replace(parked("a", 1), rebalance_timeout_ms=9), moved("PreparingRebalance", "Empty"),
-         replace(added("b"), time_ms=1), replace(started("a"), time_ms=6)],
-    ],
-    "initial_delay_ends_in_time": [
-        [RunStarted(subject="s", punctual=True), replace(began(), initial_rebalance_delay_ms=3), added("a"),
-         parked("a", 1), moved("PreparingRebalance", "Empty"), replace(started("a"), time_ms=3)],
-    ],
     "only_returning_leaders_skip": [
         [moved("Stable", "CompletingRebalance"), replace(joined("a", 1), skip_assignment=True)],
     ],
@@ -243,20 +188,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "refusals_are_true": [
         [*IN_ONE, HeartbeatReplied(incarnation=0, generation=1, request=2, error="ILLEGAL_GENERATION", member_id="a",
                                    request_generation=0)],
-    ],
-    "only_open_requests_wait": [
-        [parked("a", 1, "LeaveGroup"),
-         LeaveGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a")],
-    ],
-    "only_written_records_are_appended": [
-        [began(), GroupMetadataWritten(incarnation=0, generation=1, members=("a",)),
-         GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)],
-    ],
-    "recorded_group_is_not_denied": [
-        [RunStarted(subject="s", punctual=True),
-         GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0),
-         IncarnationEnded(incarnation=0, generation=1),
-         HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="a")],
     ],
     "generation_has_only_joined": [
         [began(), *IN_ONE],
@@ -289,17 +220,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [on_record(1, "a", assigned="x"), synced("a", 1, "x")],
         [on_record(1, "a", assigned="x"), added("a", "i"), removed("a", "replaced"), added("b", "i"),
          synced("b", 1, "x")],
-    ],
-    "unwritten_assignment_begins_a_rebalance": [
-        [*ASSIGNING, synced("a", 2, error=UNWRITTEN), synced("b", 1, error=UNWRITTEN),
-         moved("PreparingRebalance", "CompletingRebalance"), beat("a")],
-        # Its coordinator resigns: what it has not written fails before the group is dead.
-        [*ASSIGNING, synced("a", 2, error="NOT_COORDINATOR"),
-         moved("PreparingRebalance", "CompletingRebalance"), moved("Dead")],
-    ],
-    "unwritten_requests_are_refused": [
-        [PUNCTUAL, GroupMetadataWritten(incarnation=0, generation=1, members=()), parked("a", 1),
-         JoinGroupReplied(incarnation=0, generation=1, request=1, error="NOT_COORDINATOR"), moved("Dead")],
     ],
     "one_assignment_per_generation": [[synced("a", 1, "x"), synced("a", 2, "x"), synced("b", 3, "y")]],
     "stable_is_persisted": [[began(), *IN_ONE, on_record(1, "a"), moved("Stable", "CompletingRebalance")]],
@@ -350,10 +270,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)),
          AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-1",)),)), owner("t-0")],
     ],
-    "who_revokes_rejoins": [
-        [COOPERATIVE, sent("JoinGroup", 0), revoked("t-0"), owner(), sent("JoinGroup", 1)],
-        [COOPERATIVE, sent("JoinGroup", 0), revoked("t-0"), owner(), THROWN_OUT],
-    ],
     "reset_member_loses_everything": [
         [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
          PartitionsLost(member="m0", generation=1, partitions=("t-0",)), sent("JoinGroup", 1)],
@@ -361,49 +277,11 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          PartitionsLost(member="m0", generation=1, partitions=("t-0",)),
          PartitionsAssigned(member="m0", generation=2, partitions=("t-0",)), revoked("t-0", generation=2)],
     ],
-    "one_chain_in_flight": [
-        [sent("JoinGroup", 0), answered("JoinGroup", 0), sent("SyncGroup", 1, 1), sent("Heartbeat", 2, 1),
-         answered("SyncGroup", 1, None), sent("JoinGroup", 3)],
-    ],
-    "commits_when_stable": [
-        [sent("JoinGroup", 0), MemberJoined(member="m0", generation=1), sent("SyncGroup", 1, 1),
-         answered("SyncGroup", 1), sent("OffsetCommit", 2, 1)],
-        [sent("OffsetCommit", 0)],
-    ],
-    "removed_member_is_answered": [
-        [parked("a", 1), joined("a", 1), removed("a", "replaced")],
-        [parked("a", 1), parked("a", 2), joined("a", 2), removed("b", "replaced"), removed("a", "replaced")],
-        [parked("a", 1), joined("a", 1), removed("a", "left")],
-        # Kafka never answers the SyncGroup of a member that goes
-        [parked("a", 1, "SyncGroup"), removed("a", "left"), removed("a", "replaced")],
-    ],
     "committed_offsets_survive": [
         [accepted_commit("t-0"), loaded_with(("t-0", 5))],
         [accepted_commit("t-0"), LogTailLost(records=1), accepted_commit("t-1"), loaded_with(("t-1", 5))],
         [accepted_commit("t-0"), GroupDeleted(incarnation=0, generation=0, status="Empty"), accepted_commit("t-1"),
          loaded_with(("t-1", 5))],
-    ],
-    "lost_member_id_is_not_used": [
-        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "")],
-        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "FENCED_INSTANCE_ID"),
-         as_member("LeaveGroup", 1, "a"), as_member("JoinGroup", 2, "")],
-        [as_member("Heartbeat", 0, "a"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), MemberStarted(member="m0"),
-         as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 1, "a")],
-        # Heartbeats go on until the application polls.
-        [as_member("Heartbeat", 0, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
-         as_member("SyncGroup", 1, "a"), answered("SyncGroup", 1, "FENCED_INSTANCE_ID"),
-         as_member("Heartbeat", 2, "a")],
-        [as_member("Heartbeat", 0, "a"), as_member("JoinGroup", 1, "b"), answered("Heartbeat", 0, "UNKNOWN_MEMBER_ID"),
-         answered("JoinGroup", 1, "UNKNOWN_MEMBER_ID"), as_member("JoinGroup", 2, "a")],
-    ],
-    "former_member_reads_nothing": [
-        [CoordinatorFound(member="m0", node=1), sent("Heartbeat", 0), answered("Heartbeat", 0),
-         RecordsDelivered(member="m0", partitions=("t-0",))],
-    ],
-    "request_ends_once": [
-        [sent("Heartbeat", 0), answered("Heartbeat", 0, None), sent("Heartbeat", 1), answered("Heartbeat", 1)],
-        [answered("JoinGroup", 0), MemberStarted(member="m0"), answered("JoinGroup", 0)],
-        [answered("Heartbeat", 0), sent("Heartbeat", 0), answered("Heartbeat", 0)],
     ],
 }  # fmt: skip
 

@@ -18,22 +18,7 @@ from tests.properties.healthy_workers import HealthyWorkers
 History = Callable[..., list[e.Event]]
 
 
-OF_SIMULATED_RUNS = {
-    "workers_get_shares_of_one_size", "worker_leaves_when_its_work_has_stopped", "cancelled_work_ends",
-    "only_running_tasks_use_topics", "target_states_are_asked_for", "idle_herder_acts_at_once",
-    "new_work_goes_to_the_least", "stopping_workers_start_nothing", "workers_end_when_asked", "work_fails_for_a_cause",
-    "only_slow_work_is_cancelled", "plugins_reach_their_state", "published_task_configs_arrive",
-    "failed_tasks_get_no_producer", "restarts_follow_statuses", "earlier_tasks_are_fenced",
-    "privilege_claim_has_a_cause",
-    "new_configs_lead_to_a_round", "operators_get_true_answers", "delays_run_out", "statuses_are_drained",
-    "known_configs_are_not_read_again", "states_are_written", "herder_queues_are_in_order",
-    "served_requests_are_answered_once", "due_requests_are_served", "reconfigurations_are_retried", "leaders_are_asked",
-    "session_keys_are_renewed_in_time", "work_is_given_up_after_a_wait", "read_changes_are_applied",
-    "verified_tasks_start", "unread_configs_are_read_first", "rounds_have_a_reason", "only_started_work_runs",
-    "workers_get_true_answers", "stores_are_called_as_asked", "last_status_says_what_runs", "plugins_take_their_time",
-    "revocations_go_on_at_once", "successive_revocations_wait", "only_settled_workers_are_notified",
-    "tasks_start_once", "refused_tasks_end_at_once",
-}  # fmt: skip
+OF_SIMULATED_RUNS = {"earlier_tasks_are_fenced", "last_status_says_what_runs"}
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 
 
@@ -67,12 +52,6 @@ def without(events: list[e.Event], kind: type[e.Event], number: int, **fields: A
     ]
     place = places[number]
     return [*events[:place], *events[place + 1 :]]
-
-
-def before_the_last_revocation(events: list[e.Event], *more: e.Event) -> list[e.Event]:
-    """The history with further events before the last `WorkRevocationStarted`."""
-    place = max(place for place, event in enumerate(events) if isinstance(event, e.WorkRevocationStarted))
-    return [*events[:place], *more, *events[place:]]
 
 
 SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
@@ -113,29 +92,6 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "a worker ahead of the assignment": (
         "config_offset_covers_members",
         lambda h: changed(h, e.ConnectAssignmentComputed, 1, offsets=(("a", 3), ("b", 4))),
-    ),
-    "a claim to what was revoked": (
-        "claim_follows_assignments",
-        lambda h: changed(h, e.WorkerClaimed, 3, claim=("c", "c-0")),
-    ),
-    "no claim although there is an assignment": (
-        "claim_follows_assignments",
-        lambda h: changed(h, e.WorkerClaimed, 3, claim=None),
-    ),
-    "the owner's URL from a follower": (
-        "owner_url_is_the_owners",
-        lambda h: [
-            *h[: h.index(e.MemberCrashed(member="w1"))],
-            e.OwnerLookedUp(member="w1", generation=5, work="c", url="http://w0/"),
-        ],
-    ),
-    "the URL of another worker": (
-        "owner_url_is_the_owners",
-        lambda h: changed(h, e.OwnerLookedUp, 0, url="http://w1/"),
-    ),
-    "an owner of what does not exist": (
-        "owner_url_is_the_owners",
-        lambda h: changed(h, e.OwnerLookedUp, 0, work="d"),
     ),
     "moved in one round": (
         "claimed_work_is_not_granted",
@@ -191,83 +147,14 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "configured_work_runs",
         lambda h: without(without(h, e.TaskStarted, 0, member="w0", config="z"), e.WorkStateChanged, -1),
     ),
-    "RUNNING of what has stopped": (
-        "status_says_what_ran",
-        lambda h: changed(h, e.StatusAttempted, 2, status="RUNNING"),
-    ),
-    "PAUSED of what runs": ("status_says_what_ran", lambda h: changed(h, e.StatusAttempted, 0, status="PAUSED")),
-    "STOPPED of what runs": ("status_says_what_ran", lambda h: changed(h, e.StatusAttempted, 0, status="STOPPED")),
-    "FAILED of what runs": ("status_says_what_ran", lambda h: changed(h, e.StatusAttempted, 0, status="FAILED")),
-    "RESTARTING without a request": ("status_says_what_ran", lambda h: without(h, e.RestartPlanned, 0)),
     "a later generation": ("status_carries_the_generation", lambda h: changed(h, e.StatusAttempted, 2, generation=2)),
-    "put for UNASSIGNED": ("status_is_safe_by_kind", lambda h: changed(h, e.StatusAttempted, 2, safe=False)),
-    "putSafe for RUNNING": ("status_is_safe_by_kind", lambda h: changed(h, e.StatusAttempted, 0, safe=True)),
-    "a follower removes a status": (
-        "only_the_leader_removes_statuses",
-        lambda h: changed(h, e.StatusAttempted, 4, worker="w1"),
-    ),
-    "the status of configured work is removed": (
-        "only_the_leader_removes_statuses",
-        lambda h: changed(h, e.StatusAttempted, 4, key="status-task-c-0"),
-    ),
     "a status is left": (
         "removed_work_loses_its_status",
         lambda h: without(h, e.StatusAttempted, 0, status="DESTROYED"),
     ),
-    "a silent stop": ("stops_are_announced", lambda h: without(h, e.StatusAttempted, 0, status="UNASSIGNED")),
     "a silent start": (
         "starts_are_announced",
         lambda h: without(h, e.StatusAttempted, -1, status="RUNNING"),
-    ),
-    "no flush": ("revocation_flushes_statuses", lambda h: without(h, e.StatusFlushed, 0)),
-    "the status of a topic that no task used": (
-        "topic_status_says_what_was_used",
-        lambda h: without(without(h, e.TopicUsed, 0), e.TopicUsed, 0),
-    ),
-    "the status of another topic than the one that was used": (
-        "topic_status_says_what_was_used",
-        lambda h: changed(h, e.TopicUsed, 0, topic="u"),
-    ),
-    "a topic is used in silence": (
-        "used_topics_are_announced",
-        lambda h: without(h, e.StatusAttempted, 0, status="TOPIC"),
-    ),
-    "a reset that no operator asked for": (
-        "topics_are_reset_for_a_reason",
-        lambda h: without(h, e.TopicsReset, 0),
-    ),
-    "a reset of another connector": (
-        "topics_are_reset_for_a_reason",
-        lambda h: changed(h, e.TopicsReset, 0, connector="d"),
-    ),
-    "the topics of a deleted connector stay": (
-        "removed_connector_loses_its_topics",
-        lambda h: before_the_last_revocation(
-            h,
-            e.StatusRead(worker="w0", key="status-topic-t:connector-c", partition=2, offset=9, status="TOPIC"),
-            e.ConfigSnapshotTaken(member="w0", offset=9, connectors=(), tasks=()),
-            e.RejoinRequested(member="w0", reason="connectors or tasks were reconfigured"),
-        ),
-    ),
-    "a worker joins before its status store has started": (
-        "worker_joins_after_its_statuses",
-        lambda h: without(h, e.StatusStoreStarted, 1),
-    ),
-    "a request of an old key is taken": (
-        "only_signed_requests_are_taken",
-        lambda h: changed(h, e.InternalRequestChecked, 1, refusal=0),
-    ),
-    "a request without a signature is taken": (
-        "only_signed_requests_are_taken",
-        lambda h: changed(h, e.InternalRequestChecked, 2, refusal=0),
-    ),
-    "a request with the right signature is refused": (
-        "only_signed_requests_are_taken",
-        lambda h: changed(h, e.InternalRequestChecked, 0, refusal=403),
-    ),
-    "a request is refused before a key is known, as if it were forged": (
-        "only_signed_requests_are_taken",
-        lambda h: changed(h, e.InternalRequestChecked, 1, known_key=""),
     ),
     "a follower's session key": (
         "only_the_leader_rotates_keys",
@@ -293,53 +180,9 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "commit_restarts_its_own_tasks",
         lambda h: changed(h, e.TaskConfigsApplied, 0, tasks=("c-0", "d-0")),
     ),
-    "a restart of what another worker runs": (
-        "restart_stays_with_its_connector",
-        lambda h: changed(h, e.RestartPlanned, 0, work=("c",)),
-    ),
-    "another target state is applied": (
-        "applied_target_state_is_current",
-        lambda h: changed(h, e.TargetStateChanged, 0, state="PAUSED"),
-    ),
-    "a round takes what only one worker can have": (
-        "work_is_taken_for_a_cause",
-        lambda h: changed(h, e.ConnectAssignmentComputed, -1, revoked=(("a", ("c",)),)),
-    ),
-    "a task that should run is paused": (
-        "target_states_are_reached",
-        lambda h: changed(h, e.WorkStateChanged, -1, state="PAUSED"),
-    ),
-    "a request is not answered": (
-        "herder_requests_are_answered",
-        lambda h: without(h, e.HerderAnswered, 1),
-    ),
-    "a request is accepted and not written": (
-        "accepted_requests_are_written",
-        lambda h: changed(h, e.ConfigAppended, 0, key="target-state-d"),
-    ),
-    "a request is accepted, and something else is written": (
-        "accepted_requests_are_written",
-        lambda h: changed(h, e.ConfigAppended, 0, value='{"state":"STARTED"}'),
-    ),
-    "a request is refused, and written all the same": (
-        "refused_requests_are_not_written",
-        lambda h: changed(h, e.HerderAnswered, 0, answer=409),
-    ),
-    "work waits although nobody left": (
-        "delay_has_a_cause",
-        lambda h: changed(h, e.ConnectAssignmentComputed, 2, assigned=(("a", ()), ("b", ())), delay_ms=9),
-    ),
     "work of a worker that left does not wait": (
         "lost_work_waits",
         lambda h: changed(h, e.ConnectAssignmentComputed, 4, assigned=(("a", ("c-0",)),), delay_ms=0),
-    ),
-    "a round takes work while a delay runs": (
-        "delay_postpones_revocations",
-        lambda h: changed(h, e.ConnectAssignmentComputed, 4, revoked=(("a", ("c",)),)),
-    ),
-    "a worker says nothing of what it restarts": (
-        "planned_restarts_are_done",
-        lambda h: [each for each in h if not (isinstance(each, e.StatusAttempted) and each.status == "RESTARTING")],
     ),
     "an epoch is used twice": ("producer_epochs_grow", lambda h: changed(h, e.ProducerInitialised, 1, epoch=0)),
     "a fencing is refused": (
@@ -359,5 +202,5 @@ def test_one_wrong_step_breaks_the_claim(history: History, slip: str) -> None:
 
 def test_every_claim_has_a_slip() -> None:
     named = {name for name, _ in SLIPS.values()}
-    by_hand = {"eager_worker_stops_before_joining", "fenced_before_start"}
+    by_hand = {"fenced_before_start"}
     assert {invariant.name for invariant in ConnectWorkers} == named | by_hand | OF_SIMULATED_RUNS

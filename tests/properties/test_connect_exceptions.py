@@ -123,30 +123,6 @@ def test_work_that_failed__runs_no_more(history: History) -> None:
     assert judge(history(runs("w0"), failed, runs("w1", 2)), ConnectWorkers).counterexamples == ()
 
 
-def test_a_worker_without_a_coordinator__forgets_its_claim(history: History) -> None:
-    unknown = "coordinator unknown"
-    events = [
-        assigned("w0", 1, "compatible", "c-0"),
-        e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason=unknown),
-        e.WorkRevocationEnded(member="w0", generation=1, work=("c-0",)),
-    ]
-    joins = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=None)
-    assert judge(history(*events, joins), ConnectWorkers).counterexamples == ()
-    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",))
-    assert judge(history(*events, claims)).verdict("claim_follows_assignments").outcome is Outcome.VIOLATED
-
-
-def test_work_that_an_eager_round_left_running__fails_when_it_is_assigned_again(history: History) -> None:
-    """``Worker.startTask`` refuses a task that exists in its process."""
-    failed = e.StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="FAILED", generation=3, safe=True)
-    joins = e.WorkerConfigured(member="w0", mode="compatible", store="w0")
-    begins = [joins, assigned("w0", 1, "compatible", "c-0"), accepted("w0", 1, "c-0"), runs("w0")]
-    again = [assigned("w0", 3, "compatible", "c-0"), accepted("w0", 3, "c-0"), failed]
-    left = history(*begins, assigned("w0", 2, "default"), *again)
-    assert judge(left).verdict("status_says_what_ran").outcome is Outcome.HELD
-    assert judge(history(*begins, *again)).verdict("status_says_what_ran").outcome is Outcome.VIOLATED
-
-
 def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: History) -> None:
     events: list[e.Event] = [
         e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
@@ -158,24 +134,6 @@ def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: His
     fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
     assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
     assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
-
-
-def test_a_task_that_was_cancelled__announces_nothing__also_if_it_ends_before_the_revocation_does(
-    history: History,
-) -> None:
-    begins: list[e.Event] = [
-        e.WorkerConfigured(member="w0", mode="compatible", store="w0"),
-        runs("w0"),
-        e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason="revoked"),
-    ]
-    slow = [
-        e.WorkCancelled(member="w0", generation=1, work="c-0"),
-        e.CancelledWorkEnded(member="w0", generation=1, work="c-0"),
-    ]
-    ends = e.WorkRevocationEnded(member="w0", generation=1, work=("c-0",))
-    stops = e.TaskStopped(member="w0", generation=1, task="c-0")
-    assert judge(history(*begins, *slow, ends)).verdict("stops_are_announced").outcome is Outcome.HELD
-    assert judge(history(*begins, stops, ends)).verdict("stops_are_announced").outcome is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("published", [True, False])

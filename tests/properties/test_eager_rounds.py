@@ -87,7 +87,7 @@ GIVEN_ON: list[e.Event] = [
     joined("w0", 3, "default"), joined("w1", 3, "default"), assigned("w0", 3, "default"),
     assigned("w1", 3, "default", *WORK), accepted("w1", 3, *WORK), runs("w1", 3),
 ]  # fmt: skip
-STOPPING = {"revoked_work_has_stopped", "eager_worker_stops_before_joining"}
+STOPPING = {"revoked_work_has_stopped"}
 
 
 def test_a_worker_that_has_not_started_its_eager_assignment_stops_nothing(history: History) -> None:

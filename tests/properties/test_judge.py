@@ -203,12 +203,13 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
 
     monkeypatch.setattr(Incarnations, "_on_added", fail)
     events = history(
-        MemberAdded(incarnation=0, generation=0, member_id="a"), RequestSent(member="m", api="X", request=0)
+        MemberAdded(incarnation=0, generation=0, member_id="a"),
+        RequestSent(member="m", api="Heartbeat", request=0, generation=1),
     )
-    judgement = judge(events, select(["one_member_per_instance", "leader_is_member", "one_chain_in_flight"]))
+    judgement = judge(events, select(["heartbeat_names_a_member", "one_member_per_instance", "leader_is_member"]))
 
     assert [judgement.verdict(name).outcome for name in judgement.names] == [
-        Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.HELD,
+        Outcome.HELD, Outcome.UNDECIDED, Outcome.UNDECIDED,
     ]  # fmt: skip
     assert "the checker itself failed" in str(judgement.verdict("leader_is_member"))
 

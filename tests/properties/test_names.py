@@ -26,7 +26,6 @@ IN_BOTH: Final = {
     "one_assignment_per_generation",
     "one_member_per_instance",
     "owned_equals_assigned",
-    "parked_requests_fit_the_status",
     "pending_ids_are_not_members",
     "persisted_before_propagated",
     "rebalance_completes",

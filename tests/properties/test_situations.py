@@ -10,11 +10,10 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationStarted,
     MemberPaused,
     RequestAnswered,
-    RestingStateRead,
     RunEnded,
 )
 from rebalance_check.model.vocabulary.status_course import NO_GROUP, status_after
-from rebalance_check.properties.situations import Situations, situations_of, what_happened
+from rebalance_check.properties.situations import Situations, situations_of
 
 MOVED = GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
 
@@ -55,8 +54,6 @@ def test_a_claim__counts_in_each_status_in_which_it_may_have_broken() -> None:
 
 def test_names_of_members__are_no_part_of_it() -> None:
     assert situations_of([heartbeat("m0-1")]) == situations_of([heartbeat("m3-77")])
-    read = RestingStateRead(source="harness", subject="m0", role="leader", state=(("owned", "t-0"),), is_new=False)
-    assert what_happened(read) == "RestingStateRead leader"
 
 
 def test_faults_that_struck__are_named_at_the_end() -> None:

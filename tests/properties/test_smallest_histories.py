@@ -22,7 +22,7 @@ History = Callable[..., list[Event]]
 ABRIDGED = {
     f"safe_status_writes.{name}"
     for name in (
-        "explained_overwrite", "quiescent_safety", "stale_unassigned_ignored", "readers_converge", "reads_in_order",
+        "explained_overwrite", "quiescent_safety", "stale_unassigned_ignored", "readers_converge",
         "suppressed_iff_newer_cached",
     )
 }  # fmt: skip

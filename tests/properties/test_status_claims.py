@@ -9,9 +9,6 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     Event,
-    MemberCrashed,
-    RunEnded,
-    RunStarted,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
@@ -23,11 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusQueried,
     StatusRead,
     StatusSent,
-    StatusStoreStarted,
-    StatusStoreStarting,
-    StatusStoreStopped,
     StatusSuppressed,
-    WorkerConfigured,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
@@ -80,33 +73,20 @@ def gave_up(attempt: int, reason: str) -> Event:
 
 NEWER = read(0, "RUNNING", 2, of="w1")
 STALE = wrote(0, "UNASSIGNED", 1, safe=True)
-OUTDATED = wrote(0, "FAILED", 1, safe=True)
 TOPIC = "status-topic-t:connector-c"
 USED = read(0, "TOPIC", key=TOPIC)
 SUPPRESSED = StatusSuppressed(worker="w0", key=KEY, attempt=0)
 FLUSH = (StatusFlushStarted(worker="w0"), StatusFlushed(worker="w0"))
 RETRIED: tuple[Event, ...] = (answered(0, "retriable"), sent(0, 2))
-RECORDED = RunStarted(subject="simulator", punctual=True)
 OTHER_WROTE: tuple[Event, ...] = (
     wrote(0, "RUNNING", 2, worker="w1"), sent(0, worker="w1"), appended(0, 0, worker="w1"),
     answered(0, "ok", worker="w1"),
 )  # fmt: skip
 
 BROKEN: dict[str, list[tuple[Event, ...]]] = {
-    "sent_records_say_so": [
-        (wrote(0, "RUNNING", 1), sent(0, value='{"state":"PAUSED"}')),
-        (wrote(0, "RUNNING", 1), sent(0, value='{"state":"RUNNING","trace":"boom","worker_id":"w0","generation":1}')),
-        (wrote(0, "FAILED", 1), sent(0, value='{"state":"FAILED","trace":null,"worker_id":"w0","generation":1}')),
-    ],
-    "stopped_stores_are_silent": [(StatusStoreStopped(worker="w0"), sent(0))],
-    "stores_start_once": [(StatusStoreStarted(worker="w0"), StatusStoreStarted(worker="w0"))],
     "explained_overwrite": [
         (NEWER, STALE, sent(0), appended(0, 1)),
         (STALE, sent(0), NEWER, *RETRIED, appended(0, 1, send=2)),
-    ],
-    "overwrite_fits_a_race": [
-        (*OTHER_WROTE, NEWER, OUTDATED, sent(0), appended(0, 1)),
-        (OUTDATED, sent(0), *OTHER_WROTE[:3], NEWER, *RETRIED, appended(0, 1, send=2)),
     ],
     "quiescent_safety": [(*OTHER_WROTE, NEWER, STALE, sent(0), appended(0, 1))],
     "no_self_reordering": [(wrote(0, "FAILED", 1, safe=True), sent(0), wrote(1, "RUNNING", 1), *RETRIED)],
@@ -120,11 +100,6 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (read(0, "RUNNING", 1, of="w0"), ignored(0, "PAUSED", 1, of="w0", by="w1")),
         (read(0, "RUNNING", 1, of="w0"), ignored(0, "RUNNING", 1, of="w0", by="w1")),
     ],
-    "writes_settle": [
-        (wrote(0, "RUNNING", 1),),
-        (wrote(0, "RUNNING", 1), sent(0)),
-        (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable")),
-    ],
     "cache_follows_reads": [
         (StatusQueried(worker="w0", key=KEY, status="RUNNING", status_worker="w0", generation=1),),
         (NEWER, StatusQueried(worker="w0", key=KEY, status="")),
@@ -135,13 +110,6 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         ),
         (NEWER, ignored(1, "UNASSIGNED", 3, of="w1")),
     ],
-    "topics_follow_reads": [
-        (StatusQueried(worker="w0", key=TOPIC, status="TOPIC"),),
-        (USED, StatusQueried(worker="w0", key=TOPIC, status="")),
-        (USED, read(1, "DESTROYED", key=TOPIC), StatusQueried(worker="w0", key=TOPIC, status="TOPIC")),
-        (USED, read(1, "DESTROYED", key=CONNECTOR), StatusQueried(worker="w0", key=TOPIC, status="")),
-        (USED, StatusQueried(worker="w0", key="status-topic-t:connector-d", status="TOPIC")),
-    ],
     "lists_follow_reads": [
         (StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",)),),
         (NEWER, StatusesListed(worker="w0", kind="tasks", connector="c")),
@@ -150,19 +118,6 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (USED, StatusesListed(worker="w0", kind="topics", connector="d", names=("t",))),
         (wrote(0, "RUNNING", 1, key=CONNECTOR), StatusesListed(worker="w0", kind="connectors")),
         (NEWER, StatusesListed(worker="w0", kind="connectors", names=("c",))),
-    ],
-    "reads_in_order": [
-        (NEWER, NEWER),
-        (read(1, "RUNNING", 1), read(0, "RUNNING", 1)),
-        (OTHER_WROTE[0], OTHER_WROTE[1], OTHER_WROTE[2], read(1, "RUNNING", 1, key=CONNECTOR)),
-    ],
-    "reads_say_what_was_sent": [
-        (sent(0, value=None), appended(0, 0), read(0, "RUNNING", 1)),
-        (sent(0, value=None), appended(0, 0), read(0, "DESTROYED", key=CONNECTOR)),
-    ],
-    "offsets_have_no_gaps": [(RECORDED, appended(0, 0), appended(1, 2))],
-    "stores_start_behind_the_topic": [
-        (RECORDED, appended(0, 0), StatusStoreStarting(worker="w1", ends=(1,)), StatusStoreStarted(worker="w1")),
     ],
     "appends_answer_sends": [
         (appended(0, 0),),
@@ -183,22 +138,6 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (wrote(0, "RUNNING", 1), sent(0), wrote(1, "RUNNING", 2, key=CONNECTOR), *RETRIED),
         (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable"), gave_up(0, "deleted")),
         (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable"), gave_up(0, "fatal")),
-    ],
-    "retries_repeat_the_bytes": [
-        (wrote(0, "DESTROYED", 1), sent(0)),
-        (wrote(0, "RUNNING", 1), sent(0, value=None)),
-        (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable"), sent(0, 2, value="other")),
-    ],
-    "log_keeps_send_order": [
-        (sent(0), sent(1), appended(1, 0), appended(0, 1)),
-        (sent(0), sent(1), sent(2), appended(0, 0), appended(2, 1), appended(1, 2)),
-    ],
-    "sent_records_are_understood": [
-        (
-            wrote(0, "TOPIC", -1, key=TOPIC),
-            StatusAppended(worker="w0", key=TOPIC, attempt=0, send=1, partition=0, offset=0),
-            StatusIgnored(worker="w1", key=TOPIC, partition=0, offset=0, reason="malformed"),
-        )
     ],
     "flush_waits": [(sent(0), *FLUSH)],
 }
@@ -288,11 +227,6 @@ def test_a_send_without_its_call__is_undecided(history: History) -> None:
     assert "attempt 7 of w0 is not in the history" in verdict.reason
 
 
-def test_writes_settle__a_run_that_did_not_end__is_undecided(history: History) -> None:
-    claim = named("writes_settle")
-    assert isinstance(judge(history(wrote(0, "RUNNING", 1), ended=False), [claim]).verdict(claim.name), Undecided)
-
-
 def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history: History) -> None:
     claim = named("explained_overwrite")
     verdict = judge(history(NEWER, STALE, sent(0), appended(0, 1)), [claim]).verdict(claim.name)
@@ -306,23 +240,3 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
 def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
     assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned
-
-
-def test_the_writes_of_a_worker_that_crashed__need_not_come_to_rest(history: History) -> None:
-    configured = WorkerConfigured(member="m0", mode="eager", store="w0")
-    events = (configured, wrote(0, "RUNNING", 1), sent(0), MemberCrashed(member="m0"))
-    claim = named("writes_settle")
-    assert judge(history(*events), [claim]).outcome is Outcome.HELD
-    assert judge(history(*events[1:]), [claim]).outcome is Outcome.VIOLATED
-
-
-SKIPPED = (sent(0), appended(0, 0), read(1, "RUNNING", 1, key=CONNECTOR), sent(1), appended(1, 2))
-
-
-@pytest.mark.parametrize(("begun", "outcome"), [(RECORDED, Outcome.VIOLATED), (RunStarted(subject="w"), Outcome.HELD)])
-def test_a_record_that_was_the_last_of_its_key_when_it_was_skipped(
-    history: History, begun: Event, outcome: Outcome
-) -> None:
-    """Later it is not: only a run that is recorded in one order tells that it was not compacted away by then."""
-    claim = "safe_status_writes.reads_in_order"
-    assert judge(history(begun, *SKIPPED, RunEnded()), select([claim])).verdict(claim).outcome is outcome

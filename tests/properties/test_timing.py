@@ -11,7 +11,6 @@ from rebalance_check.impl.runtime.options import ALL_FAULTS, SimulatedProtocol, 
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
     CoordinatorConfigured,
-    CoordinatorRested,
     Event,
     GenerationStarted,
     GroupStatusChanged,
@@ -88,13 +87,6 @@ def moved(from_: str, to: str, at: int) -> Event:
     return GroupStatusChanged(incarnation=0, generation=1, from_status=from_, to_status=to, time_ms=at)
 
 
-def rested(at: int, left_ms: int) -> Event:
-    return CoordinatorRested(
-        incarnation=0, generation=1, timeouts=(("a", SESSION, REBALANCE),), timers=(("session", "a", left_ms),),
-        time_ms=at,
-    )  # fmt: skip
-
-
 def configured(new_member_join_timeout_ms: int) -> Event:
     return CoordinatorConfigured(
         max_size=10, offsets_retention_ms=60_000, new_member_join_timeout_ms=new_member_join_timeout_ms
@@ -128,9 +120,6 @@ BOUNDS = {
     "laggards_are_removed_in_time": [
         lambda late: (*joined(), removed("sync timeout", REBALANCE + late)),
         lambda late: (*joined(), moved("Stable", "PreparingRebalance", REBALANCE + late)),
-    ],
-    "sessions_run_from_the_last_sign": [
-        lambda late: (*joined(), heartbeat(4_000), rested(5_000, SESSION - 1_000 - late)),
     ],
     "new_members_are_given_up_in_time": [
         lambda late: (added(), answered(NEW_MEMBER_JOIN_TIMEOUT_MS + late)),

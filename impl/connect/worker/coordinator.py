@@ -7,7 +7,7 @@ started yet, or that was stopped to be started anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -105,22 +105,6 @@ class WorkerCoordinator(WorkerMembership):
     def protocol_type(self) -> str:
         """``connect``."""
         return PROTOCOL_TYPE
-
-    def offers(self) -> tuple[str, ...]:
-        """The names of the protocols of this worker's mode."""
-        return tuple(mode.protocol for mode in self.worker_config.connect_protocol.offered)
-
-    def marks(self) -> Iterator[str]:
-        """As the base class, and what a worker waits for: a revocation, an assignment, its coordinator."""
-        yield from super().marks()
-        if self._is_revoking or self._is_giving_up:
-            yield "has not finished giving work up"
-        if self._completing is not None:
-            yield "has not completed its round"
-        if self._rejoin_requested:
-            yield "was asked to join again"
-        if self._unknown_since_ms is not None:
-            yield "counts the time without a coordinator"
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """The URL, how far the config topic was read, and (but for the eager protocol) what this worker claims."""

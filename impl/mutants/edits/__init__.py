@@ -15,12 +15,7 @@ from rebalance_check.impl.mutants.edits.contract import CONTRACT_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
 from rebalance_check.impl.mutants.edits.coordinator_answers import ANSWER_EDITS
 from rebalance_check.impl.mutants.edits.group_claims import GROUP_CLAIM_EDITS
-from rebalance_check.impl.mutants.edits.herder_duties import HERDER_DUTY_EDITS
-from rebalance_check.impl.mutants.edits.herder_queue import HERDER_QUEUE_EDITS
 from rebalance_check.impl.mutants.edits.need import NEED_EDITS
-from rebalance_check.impl.mutants.edits.passed_over import PASSED_OVER_EDITS
-from rebalance_check.impl.mutants.edits.record import RECORD_EDITS
-from rebalance_check.impl.mutants.edits.rest import REST_EDITS
 from rebalance_check.impl.mutants.edits.status import STATUS_EDITS
 from rebalance_check.impl.mutants.edits.worker_duties import WORKER_DUTY_EDITS
 
@@ -31,13 +26,8 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **CONSUMER_EDITS,
     **NEED_EDITS,
     **CONTRACT_EDITS,
-    **REST_EDITS,
-    **PASSED_OVER_EDITS,
-    **RECORD_EDITS,
     **GROUP_CLAIM_EDITS,
     **WORKER_DUTY_EDITS,
-    **HERDER_QUEUE_EDITS,
-    **HERDER_DUTY_EDITS,
     **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,

@@ -139,28 +139,6 @@ _HEARTBEATS: Final = {
             "return (self._state in _JOINED or self._timers.heartbeat_ms > 0) and",
         ),
     ),
-    "refused-heartbeat-backs-off": (
-        Edit(
-            "rebalance_check.impl.client.heartbeating:Heartbeating._heartbeat_refused",
-            "    self._reset(",
-            "    self._retry_ms = self._now_ms + 10_000\n    self._reset(",
-        ),
-    ),
-    "refused-commit-keeps-the-member-id": (
-        Edit(
-            "rebalance_check.impl.client.committing:Committing._commit_refused",
-            "keep_member=error is Error.ILLEGAL_GENERATION",
-            "keep_member=True",
-        ),
-    ),
-    "given-up-request-is-handled-again": (
-        Edit(
-            "rebalance_check.impl.client.core:CoordinatorCore.receive",
-            "        self._forget_coordinator()\n        return\n",
-            "        self._forget_coordinator()\n",
-        ),
-    ),
-    "heartbeats-while-joining": (Edit(f"{_HEARTBEATING}._heartbeats_enabled", "self._state in _JOINED and ", ""),),
     "local-session-timer-ignores-rebalance-replies": (
         Edit(
             f"{_HEARTBEATING}._heartbeat_answered",
@@ -182,13 +160,6 @@ _HEARTBEATS: Final = {
 }
 
 _COMMITS: Final = {
-    "commits-while-rebalancing": (
-        Edit(
-            f"{_COMMITTING}._commit",
-            "generation = self.generation_if_stable()",
-            "generation = self._generation if self._state in _REBALANCING else self.generation_if_stable()",
-        ),
-    ),
     "commit-rebalance-in-progress-resets-membership": (
         Edit(
             f"{_COMMITTING}._outcome",

@@ -11,9 +11,7 @@ _EAGER: Final = f"{_CONNECT}.assignors.eager:EagerAssignor.assign"
 _INCREMENTAL: Final = f"{_CONNECT}.assignors.incremental"
 _ROUND: Final = f"{_CONNECT}.assignors.round"
 _WORKER: Final = f"{_CONNECT}.worker.coordinator:WorkerCoordinator"
-_MEMBERSHIP: Final = f"{_CONNECT}.worker.membership:WorkerMembership"
 _HERDER: Final = f"{_CONNECT}.herder"
-_READING: Final = f"{_CONNECT}.config.reading"
 
 _ROUNDS: Final = {
     "offset-of-each-worker": (
@@ -42,12 +40,6 @@ _ROUNDS: Final = {
             "(latest, latest.offset) if latest.offset >= needed else None",
             "latest, latest.offset",
         ),
-    ),
-    "revoked-connectors-still-claimed": (
-        Edit(f"{_WORKER}._claim_after", "*_without(kept.connectors, assigned.revoked_connectors)", "*kept.connectors"),
-    ),
-    "owner-named-while-rejoining": (
-        Edit(f"{_MEMBERSHIP}.owner_url", "not self.rejoin_needed_or_pending() and self.is_leader() and", ""),
     ),
     "connect-active-work-counts-as-new": (
         Edit(f"{_INCREMENTAL}:sort_out", "created=configured - previous - active", "created=configured - previous"),
@@ -158,13 +150,6 @@ _WORK: Final = {
     "lost-start": (
         Edit(f"{_HERDER}.starting:Starting.start_work", "    for key in missing:", "    for key in missing[1:]:"),
     ),
-    "restart-starts-what-was-revoked": (
-        Edit(
-            f"{_HERDER}.restarting:Restarting._restart",
-            "own = tuple(key for key in planned if key in here)",
-            "own = planned",
-        ),
-    ),
 }
 
 _WORK_2: Final = {
@@ -178,66 +163,14 @@ _WORK_2: Final = {
     "unassigned-work-restarted": (
         Edit(f"{_HERDER}.serving:Serving._serve_restart_work", "    if not own:", "    if False:"),
     ),
-    "join-prepared-as-in-the-other-mode": (
-        Edit(f"{_WORKER}.on_join_prepare", "self._mode is not ConnectMode.EAGER", "self._mode is ConnectMode.EAGER"),
-    ),
 }
 
 _OPERATOR: Final = {
-    "stop-request-forgotten": (
-        Edit(
-            f"{_HERDER}.serving:Serving.stop_connector",
-            'self._ask("stop", connector, lambda: self._serve_stop(connector, answer), answer)',
-            "pass",
-        ),
-    ),
-    "stop-writes-no-target-state": (
-        Edit(
-            f"{_HERDER}.serving:Serving._serve_stop",
-            "yield from self._answer_write(self.configs.put_target_state(connector, TargetState.STOPPED), answer)",
-            "answer(Answer.OK)",
-        ),
-    ),
-    "target-state-is-always-started": (
-        Edit(
-            f"{_HERDER}.updating:Updating._apply_target_state",
-            "state = self.config_state.target_state(connector) or TargetState.STARTED",
-            "state = TargetState.STARTED",
-        ),
-    ),
-    "shares-are-those-of-one-worker-more": (
-        Edit(
-            f"{_CONNECT}.assignors.balance:_surplus_of_kind",
-            "divmod(total, len(held))",
-            "divmod(total, len(held) + 1)",
-        ),
-    ),
-    "tasks-miss-target-states": (
-        Edit(
-            f"{_HERDER}.worker:Worker.transition",
-            "if key.connector == connector:",
-            "if key == ConnectorKey(connector):",
-        ),
-    ),
-    "target-state-restarts-connector": (
-        Edit(
-            f"{_HERDER}.updating:Updating._apply_updates",
-            "    for connector in targets:\n",
-            "    yield from self._restart_connectors(targets)\n    for connector in targets:\n",
-        ),
-    ),
     "reconfigured-tasks-start-before-their-round": (
         Edit(
             f"{_HERDER}.updating:Updating._stop_reconfigured_tasks",
             "        self.tasks_to_restart.update(stopped)",
             "        for key in stopped:\n            self._start(key)",
-        ),
-    ),
-    "new-work-waits-for-a-delay": (
-        Edit(
-            "rebalance_check.impl.connect.assignors.incremental:handle_lost",
-            "elif memory.scheduled_rebalance_ms <= 0 and",
-            "elif memory.scheduled_rebalance_ms < 0 and",
         ),
     ),
     "lost-work-is-placed-at-once": (
@@ -283,25 +216,11 @@ _READING_AND_FENCING: Final = {
 }
 
 _STATUSES: Final = {
-    "running-written-for-what-failed-to-start": (
-        Edit(
-            f"{_HERDER}.task_instance:TaskInstance._fail",
-            "self._statuses.failed(self.key)",
-            "self._statuses.running(self.key)",
-        ),
-    ),
     "statuses-with-the-groups-generation": (
         Edit(f"{_HERDER}.statuses:StatusWriter._put", "self._generation()", "self._generation() + 1"),
     ),
-    "unassigned-written-unsafely": (Edit(f"{_HERDER}.statuses:StatusWriter.unassigned", ", safe=True", ""),),
-    "every-worker-cleans-up": (
-        Edit(f"{_HERDER}.leading:Leading.on_assigned", "    if self.is_leader:", "    if True:"),
-    ),
     "status-deleted-task-lingers": (
         Edit(f"{_HERDER}.leading:Leading._clean_up", "if number not in configured.tasks(name):", "if False:"),
-    ),
-    "silent-task-stop": (
-        Edit(f"{_HERDER}.task_instance:TaskInstance._shut_down", "    if not self.cancelled:", "    if False:"),
     ),
     "silent-connector-start": (
         Edit(
@@ -309,43 +228,6 @@ _STATUSES: Final = {
             "        self._statuses.running(self.key)",
             "        pass",
         ),
-    ),
-    "revocation-without-flush": (
-        Edit(f"{_HERDER}.revoking:Revoking._finish_revocation", "        store.flush()", "        pass"),
-    ),
-    "unsigned-requests-taken": (
-        Edit(
-            f"{_HERDER}.serving:Serving._check_signature",
-            "    if signature is None or",
-            "    if signature is None:\n        return None\n    if",
-        ),
-    ),
-    "topic-status-written-for-every-record": (
-        Edit(
-            f"{_HERDER}.statuses:StatusWriter.topic_used",
-            "if self.store.get_topic(TopicKey(topic, task.connector)) is None:",
-            "if True:",
-        ),
-    ),
-    "topic-known-from-another-connector": (
-        Edit(
-            f"{_HERDER}.statuses:StatusWriter.topic_used",
-            "if self.store.get_topic(TopicKey(topic, task.connector)) is None:",
-            "if not any(key.topic == topic for key, _ in self.store.cache.all_topics()):",
-        ),
-    ),
-    "topics-reset-in-every-revocation": (
-        Edit(
-            f"{_HERDER}.revoking:Revoking._reset_topics_of_removed",
-            "if connector not in self.config_state:",
-            "if True:",
-        ),
-    ),
-    "topics-of-deleted-connectors-stay": (
-        Edit(f"{_HERDER}.revoking:Revoking._finish_revocation", "if self.settings.topic_tracking:", "if False:"),
-    ),
-    "joins-before-statuses-are-read": (
-        Edit(f"{_HERDER}.herder:Herder._run", "    yield Wait(lambda: store.started)", "    pass"),
     ),
 }
 

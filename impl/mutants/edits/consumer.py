@@ -98,7 +98,6 @@ _OWNERSHIP: Final = {
             f"    {_REJOIN}",
         ),
     ),
-    "no-rejoin-after-revoking": (Edit(f"{_CONSUMER}._revoke_and_rejoin", f"{_REJOIN}\n", ""),),
     "revoked-partitions-kept": (Edit(f"{_CONSUMER}._revoke_and_rejoin", "self._revoke(partitions)", "pass"),),
     "lost-partitions-revoked": (
         Edit(

@@ -16,13 +16,6 @@ _LEAVE: Final = f"{_COORDINATOR}.leave"
 _NODES: Final = "rebalance_check.impl.simulator.nodes"
 
 _TIMERS: Final = {
-    "joins-outlast-failed-writes": (
-        Edit(
-            f"{_JOIN}:join_group",
-            "    refuse_after_writes(shard, token, lambda error: JoinGroupReply(error=error))",
-            "    pass",
-        ),
-    ),
     "session-cut-short": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + timeout_ms // 2"),),
     "session-runs-twice": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + 2 * timeout_ms"),),
     "join-phase-runs-twice": (
@@ -40,7 +33,6 @@ _TIMERS: Final = {
         ),
     ),
     "no-sync-deadline": (Edit(f"{_REBALANCE}:answer_joins", "\n    shard.arm_sync(group)", ""),),
-    "sync-deadline-is-a-session": (Edit(f"{_SHARD}.arm_sync", "TimerKind.SYNC", "TimerKind.SESSION"),),
     "sync-deadline-runs-twice": (
         Edit(f"{_SHARD}.arm_sync", "group.rebalance_timeout_ms()", "2 * group.rebalance_timeout_ms()"),
     ),
@@ -201,9 +193,6 @@ _STATIC_MEMBERS: Final = {
             "    member_id = old_id\n    predecessor = remember(group, old_id)",
         ),
     ),
-    "static-return-ends-no-join-phase": (
-        Edit(f"{_STATIC}:continue_by_status", "maybe_complete_join(shard, group)", "pass"),
-    ),
     "static-join-in-completing-gets-empty": (
         Edit(
             f"{_STATIC}:continue_by_status",
@@ -252,9 +241,6 @@ _LEAVING: Final = {
             "        shard.emit.moved(group, before)\n"
             "    elif group.status in",
         ),
-    ),
-    "leave-removes-no-member": (
-        Edit(f"{_LEAVE}:leave_one", "    remove_member(shard, group, member_id)\n    return", "    return"),
     ),
     "leave-without-rebalance": (Edit(f"{_LEAVE}:after_leave", "prepare_rebalance(shard, group, on_empty)", "pass"),),
     "leave-does-not-complete-join": (

@@ -41,15 +41,6 @@ _JOIN_ANSWERS: Final = {
     "followers-get-the-oldest-as-leader": _answered(
         "leader=next(iter(group.members))", "member.member_id != group.leader"
     ),
-    "new-follower-left-parked": (
-        Edit(
-            f"{_REBALANCE}:answer_joins",
-            "        parked = group.unpark_join(member)",
-            "        if member.is_new and member.member_id != group.leader:\n"
-            "            continue\n"
-            "        parked = group.unpark_join(member)",
-        ),
-    ),
 }
 
 _JOIN_REFUSALS: Final = {
@@ -97,9 +88,6 @@ _SYNC_ANSWERS: Final = {
             "append_group(shard, group, group_record(group, shard.now_ms, assignments), on_answer)",
             "on_answer(Error.NONE)",
         ),
-    ),
-    "unwritten-assignment-begins-no-rebalance": (
-        Edit(f"{_SYNC}:propose_assignment", "            prepare_rebalance(shard, group)", "            pass"),
     ),
     "record-of-the-synced-only": (
         Edit(
@@ -161,20 +149,6 @@ _REPLACEMENT: Final = {
             "            pass",
         ),
     ),
-    "replaced-member-stays-parked": (
-        Edit(
-            "rebalance_check.impl.coordinator.static:replace_static_member",
-            "    fence(shard, group, group.members[old_id])\n",
-            "",
-        ),
-    ),
-    "leaving-member-stays-parked": (
-        Edit(
-            "rebalance_check.impl.coordinator.leave:remove_member",
-            "shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))",
-            "pass",
-        ),
-    ),
     "live-groups-are-not-left": (
         Edit(
             "rebalance_check.impl.coordinator.leave:leave_group",
@@ -202,15 +176,6 @@ _COMMIT_ANSWERS: Final = {
     ),
 }
 
-_LEAVING: Final = {
-    "left-member-stays-in-its-group": (
-        Edit(f"{_COORDINATOR}.leave:remove_member", "    group.remove(member_id, shard.choices)", "    pass"),
-    ),
-    "leave-leaves-the-join-phase-open": (
-        Edit(f"{_COORDINATOR}.leave:after_leave", "maybe_complete_join(shard, group, on_empty)", "pass"),
-    ),
-}
-
 ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_JOIN_ANSWERS,
     **_JOIN_REFUSALS,
@@ -218,6 +183,5 @@ ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_HEARTBEAT_ANSWERS,
     **_REPLACEMENT,
     **_COMMIT_ANSWERS,
-    **_LEAVING,
 }
 """By name of the mutant."""

@@ -32,9 +32,6 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "    self._lookup.lost(self._now_ms)\n    self._rejoin_needed = True",
         ),
     ),
-    "initial-delay-ends-with-the-first-join": (
-        Edit(f"{_COORDINATOR}.rebalance:maybe_complete_join", "and not initial and", "and"),
-    ),
     "waiting-member-expires": (
         Edit(
             f"{_COORDINATOR}.heartbeat:on_session_timer",
@@ -61,49 +58,6 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_CLIENT}.timers:HeartbeatTimers.polled",
             "self._config.rebalance_timeout_ms",
             "self._config.rebalance_timeout_ms // 2",
-        ),
-    ),
-    "known-coordinator-is-looked-up": (
-        Edit(
-            f"{_CLIENT}.lookup:CoordinatorLookup.is_due",
-            "self.node is None and",
-            "(self.node is None or now_ms >= self.due_ms + 30_000) and",
-        ),
-    ),
-    "roundrobin-begins-with-another-each-time": (
-        Edit(
-            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
-            "member_order(subscriptions), -1",
-            'member_order(subscriptions), getattr(self, "_last", -1)',
-        ),
-        Edit(
-            "rebalance_check.impl.assignors.roundrobin:RoundRobinAssignor.assign",
-            "    return {member",
-            '    self._last = getattr(self, "_last", -1) + 1\n    return {member',
-        ),
-    ),
-    "unchanged-target-state-announced": (
-        Edit(
-            "rebalance_check.impl.connect.herder.connector_instance:ConnectorInstance.transition_to",
-            "    self.target = target",
-            "    self.target = target\n"
-            "    if self.state is InstanceState.RUNNING and target is TargetState.STARTED:\n"
-            "        self._write_state()",
-        ),
-    ),
-    "sticky-exchanges-shares": (
-        Edit(
-            "rebalance_check.impl.assignors.sticky:StickyAssignor.assign",
-            "return {member: tuple(sorted(given)) for member, given in assigned.items()}",
-            "shares = zip(sorted(assigned), sorted(assigned, reverse=True))\n"
-            "    return {member: tuple(sorted(assigned[like])) for member, like in shares}",
-        ),
-    ),
-    "each-write-is-followed-by-a-claim": (
-        Edit(
-            "rebalance_check.impl.connect.herder.fencing:Fencing._written",
-            "if isinstance(error, PrivilegedWriteError):",
-            "if error is None or isinstance(error, PrivilegedWriteError):",
         ),
     ),
 }

@@ -35,7 +35,7 @@ from rebalance_check.impl.simulator.connect.internal_rest import PeersOf
 from rebalance_check.impl.simulator.connect.process_threads import ProcessThreads
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
 from rebalance_check.impl.simulator.connect.status_threads import StatusThreads
-from rebalance_check.model.vocabulary.events import MemberRested, PluginDrawn, WorkerConfigured
+from rebalance_check.model.vocabulary.events import PluginDrawn, WorkerConfigured
 
 UNSYNC_BACKOFF_MS: Final = 20_000
 """``worker.unsync.backoff.ms``: how long an eager worker stays away that could not read the config topic."""
@@ -272,14 +272,6 @@ class WorkerApplication:
         """Generation and member id."""
         generation = self.herder.coordinator.generation()
         return generation.generation_id, generation.member_id
-
-    def rested(self, now_ms: int, *, is_busy: bool) -> MemberRested:
-        """What the worker's member of the group holds."""
-        return self.herder.coordinator.rested(now_ms, is_busy=is_busy)
-
-    def remembered(self, now_ms: int) -> dict[str, str]:
-        """Every field of the worker's member of the group."""
-        return self.herder.coordinator.remembered(now_ms)
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from rebalance_check.impl.simulator.connect.application import ProcessStart, Wor
 from rebalance_check.impl.simulator.connect.disturbances import Disturbances
 from rebalance_check.impl.simulator.connect.internal_rest import InternalRest
 from rebalance_check.impl.simulator.connect.modes import drawn_mode, mode_of
-from rebalance_check.impl.simulator.connect.new_readers import read_stores
 from rebalance_check.impl.simulator.connect.operator import Operator
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
 from rebalance_check.impl.simulator.connect.repairs import Repairs, lacks_tasks
@@ -30,7 +29,6 @@ from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import RestingStateRead
 
 CONNECTORS: Final = ("c0", "c1")
 """What exists when a run begins; the tasks are spread over both."""
@@ -64,7 +62,6 @@ class ConnectCluster:
         environment.to_own = self.to_own
         environment.more_pending = self.pending
         environment.unclaimed = self.unclaimed
-        environment.read_stores = self.read_stores
         environment.change_cluster = self.perform
         environment.change_config = lambda tasks: self.perform(Action(ActionKind.CHANGE_CONFIG, 0, tasks))
         environment.heal_cluster = self.heal
@@ -141,10 +138,6 @@ class ConnectCluster:
         """What workers run beyond their assignments, each connector and task after its worker."""
         running = ((process.name, process.worker) for process in self.processes)
         return tuple((name, work) for name, worker in running if worker is not None for work in worker.unclaimed)
-
-    def read_stores(self) -> Iterator[RestingStateRead]:
-        """What the stores of the settled cluster hold, after what a new reader of their topics does."""
-        return read_stores(self.shared, self.processes, committed=self._is_exactly_once)
 
     def heal(self) -> None:
         """The config topic can be read, and the operator has every connector run, with a new configuration."""

@@ -15,10 +15,7 @@ from rebalance_check.impl.simulator.connect.internal_rest import InternalRest
 
 @dataclass(slots=True)
 class SharedCluster:
-    """Both topics, the way between workers, and time. ``pumps`` let the threads of each process go on.
-
-    ``configs_compacted`` and ``statuses_compacted`` say whether a topic was compacted in the run.
-    """
+    """Both topics, the way between workers, and time. ``pumps`` let the threads of each process go on."""
 
     clock: VirtualClock
     disturbances: Disturbances
@@ -27,17 +24,13 @@ class SharedCluster:
     rest: InternalRest
     producers: SharedProducers
     pumps: list[Callable[[], None]] = field(default_factory=list)
-    configs_compacted: bool = False
-    statuses_compacted: bool = False
 
     def compact_statuses(self) -> None:
         """The status topic is compacted."""
-        self.statuses_compacted = True
         self.status_log.compact()
 
     def compact_configs(self) -> None:
         """The config topic is compacted."""
-        self.configs_compacted = True
         self.config_log.compact()
 
     def pump_all(self) -> None:

@@ -11,7 +11,6 @@ from rebalance_check.model.vocabulary.events import (
     CallbackEnded,
     CallbackStarted,
     Event,
-    MemberCrashed,
     MemberJoined,
     MembershipLost,
     MemberStarted,
@@ -24,8 +23,6 @@ from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
 COMPLETES: Final = "completes_as_a_member"
-NESTED, ENDED = "callbacks_are_not_nested", "no_callback_after_the_end"
-PREPARES, WITH, ASSIGNS = "prepares_before_joining", "prepares_with_what_it_had", "only_the_leader_assigns"
 
 
 def called(callback: str, generation: int = 1, member_id: str = "a", assignment: str = "") -> CallbackStarted:
@@ -47,14 +44,10 @@ def answered(api: str, error: str = "NONE", generation: int = 1, leader: str = "
 
 
 STARTED: Final = MemberStarted(member="m0")
-JOIN: Final = RequestSent(member="m0", api="JoinGroup", request=0)
 LEAVE: Final = RequestSent(member="m0", api="LeaveGroup", request=0)
 LOST: Final = MembershipLost(member="m0", generation=1, member_id="a", reason="UNKNOWN_MEMBER_ID")
 SYNCED: Final = (STARTED, joined(), answered("SyncGroup"))
 COMPLETE, DONE = called("onJoinComplete"), back("onJoinComplete")
-PREPARE, PREPARED = called("onJoinPrepare", -1, ""), back("onJoinPrepare")
-ASSIGN, ASSIGNED = called("performAssignment"), back("performAssignment")
-FOREIGN: Final = (MemberStarted(member="m1"), RequestSent(member="m1", api="JoinGroup", request=1))
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it was synced": (COMPLETES, (*SYNCED, COMPLETE, DONE)),
@@ -65,20 +58,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "the same generation after another join": (
         COMPLETES, (*SYNCED, COMPLETE, DONE, joined(), answered("SyncGroup"), COMPLETE)
     ),
-    "one after the other": (NESTED, (PREPARE, PREPARED, ASSIGN, ASSIGNED)),
-    "a process that died inside": (NESTED, (PREPARE, STARTED, PREPARE)),
-    "another process": (ENDED, (MemberCrashed(member="m0"), STARTED, PREPARE)),
-    "prepared first": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN)),
-    "a retry": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, JOIN)),
-    "a call that raised": (PREPARES, (STARTED, PREPARE, back("onJoinPrepare", "raised"), JOIN)),
-    "lost inside of the call": (PREPARES, (STARTED, PREPARE, LOST, PREPARED, JOIN)),
-    "one whose callbacks are not recorded, next to one": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, *FOREIGN)),
-    "the first join": (WITH, (STARTED, PREPARE)),
-    "an id without a generation": (WITH, (STARTED, called("onJoinPrepare", -1, "a"))),
-    "the generation it has": (WITH, (*SYNCED, called("onJoinPrepare"))),
-    "a generation that is lost": (WITH, (*SYNCED, LOST, PREPARE)),
-    "the leader": (ASSIGNS, (answered("JoinGroup"), ASSIGN)),
-    "a second reply": (ASSIGNS, (answered("JoinGroup"), ASSIGN, answered("JoinGroup"), ASSIGN)),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -91,18 +70,6 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         COMPLETES, (*SYNCED, COMPLETE, back("onJoinComplete", "unfinished"), LOST,
                     called("onJoinComplete", assignment="x"))
     ),
-    "inside of another": (NESTED, (PREPARE, ASSIGN)),
-    "after a crash": (ENDED, (STARTED, MemberCrashed(member="m0"), PREPARE)),
-    "not prepared for the first join": (PREPARES, (STARTED, COMPLETE, JOIN)),
-    "called back only after it joined": (PREPARES, (STARTED, JOIN, PREPARE)),
-    "a call that is to be repeated": (PREPARES, (STARTED, PREPARE, back("onJoinPrepare", "unfinished"), JOIN)),
-    "not prepared after a loss": (PREPARES, (STARTED, PREPARE, PREPARED, JOIN, LOST, JOIN)),
-    "a generation before the first": (WITH, (STARTED, called("onJoinPrepare"))),
-    "a generation that was lost": (WITH, (*SYNCED, LOST, called("onJoinPrepare"))),
-    "another id": (WITH, (*SYNCED, called("onJoinPrepare", 1, "b"))),
-    "a reply to another join": (ASSIGNS, (answered("JoinGroup", generation=2), ASSIGN)),
-    "a refusal": (ASSIGNS, (STARTED, answered("JoinGroup", "UNKNOWN_MEMBER_ID"), ASSIGN)),
-    "twice": (ASSIGNS, (answered("JoinGroup"), ASSIGN, ASSIGNED, ASSIGN)),
 }  # fmt: skip
 
 

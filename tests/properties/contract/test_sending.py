@@ -8,14 +8,10 @@ from typing import Final
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
-    ON_JOIN_PREPARE,
-    ON_LEAVE_PREPARE,
-    CallbackStarted,
     CoordinatorFound,
     CoordinatorLost,
     Event,
     MemberClosing,
-    MemberCrashed,
     MemberJoined,
     MemberLeft,
     MembershipLost,
@@ -28,8 +24,6 @@ from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
 OFFERS, LEAVES = "offers_its_assignors", "who_leaves_says_so"
-ENDED, ONE = "nothing_is_sent_after_the_end", "one_coordinator_at_a_time"
-PREPARES: Final = "prepares_before_leaving"
 
 
 def sent(api: str, *protocols: str) -> RequestSent:
@@ -40,10 +34,6 @@ def started(instance: str = "", *, silently: bool = False) -> MemberStarted:
     return MemberStarted(member="m0", group_instance_id=instance, leaves_silently=silently, assignors=("b", "a"))
 
 
-CALLED: Final = CallbackStarted(member="m0", generation=-1, callback=ON_JOIN_PREPARE)
-PREPARED: Final = CallbackStarted(member="m0", generation=1, callback=ON_LEAVE_PREPARE)
-
-
 def over(reason: str) -> MembershipLost:
     return MembershipLost(member="m0", generation=1, member_id="x", reason=reason)
 
@@ -52,7 +42,7 @@ FOUND: Final = CoordinatorFound(member="m0", node=1)
 LOST: Final = CoordinatorLost(member="m0")
 IN_GROUP: Final = (FOUND, sent("JoinGroup"), MemberJoined(member="m0", generation=1, member_id="x"))
 CLOSING, LEFT = MemberClosing(member="m0"), MemberLeft(member="m0")
-LEAVE, BEAT = sent("LeaveGroup"), sent("Heartbeat")
+LEAVE: Final = sent("LeaveGroup")
 UNSUBSCRIBED: Final = over("the consumer unsubscribed")
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -65,14 +55,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it is to keep quiet": (
         LEAVES, (started(silently=True), *IN_GROUP, LEAVE, UNSUBSCRIBED, *IN_GROUP, CLOSING, LEFT)
     ),
-    "another process": (ENDED, (started(), MemberCrashed(member="m0"), started(), BEAT)),
-    "found again": (ONE, (started(), CALLED, FOUND, BEAT, LOST, FOUND, BEAT)),
-    "it closes and is prepared": (PREPARES, (started(), CALLED, CLOSING, PREPARED, LEFT)),
-    "it unsubscribes and is prepared": (PREPARES, (started(), CALLED, PREPARED, UNSUBSCRIBED, CLOSING, PREPARED, LEFT)),
-    "its application does not poll": (
-        PREPARES, (started(), CALLED, over("poll timeout expired"), CLOSING, PREPARED, LEFT)
-    ),
-    "another process knows none": (ONE, (started(), CALLED, FOUND, MemberCrashed(member="m0"), started(), FOUND)),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -82,12 +64,6 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it unsubscribes and says nothing": (LEAVES, (started(), *IN_GROUP, UNSUBSCRIBED)),
     "it is static and leaves": (LEAVES, (started("i"), *IN_GROUP, LEAVE)),
     "it is to keep quiet and closes": (LEAVES, (started(silently=True), *IN_GROUP, CLOSING, LEAVE)),
-    "it closes unprepared": (PREPARES, (started(), CALLED, PREPARED, CLOSING, LEFT)),
-    "it unsubscribes unprepared": (PREPARES, (started(), CALLED, UNSUBSCRIBED)),
-    "another process closes unprepared": (PREPARES, (started(), CLOSING, started(), CLOSING, LEFT)),
-    "after a crash": (ENDED, (started(), MemberCrashed(member="m0"), BEAT)),
-    "a second coordinator": (ONE, (started(), CALLED, FOUND, FOUND)),
-    "none is known": (ONE, (started(), CALLED, FOUND, LOST, BEAT)),
 }  # fmt: skip
 
 

@@ -11,12 +11,8 @@ from rebalance_check.model.vocabulary.events import (
     ApplicationBusy,
     ConfigReadEnded,
     ConnectAssignmentReceived,
-    ConnectionBroken,
     Event,
-    LookUpAnswered,
-    LookUpSent,
     MemberClosing,
-    MemberCrashed,
     MemberPaused,
     MemberStarted,
     RequestAnswered,
@@ -30,7 +26,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
-LEAVE, LOOK_UP = "leave_group_has_a_cause", "look_up_has_a_cause"
+LEAVE: Final = "leave_group_has_a_cause"
 POLL_MS, SESSION_MS = 30_000, 10_000
 
 
@@ -56,13 +52,6 @@ def configs(outcome: str) -> ConfigReadEnded:
     return ConfigReadEnded(member="m0", offset=3, outcome=outcome)
 
 
-def look_up(error: str | None = "NONE", at_ms: int = 0) -> tuple[Event, Event]:
-    return (
-        LookUpSent(member="m0", request=0, time_ms=at_ms),
-        LookUpAnswered(member="m0", request=0, error=error, node=1 if error == "NONE" else -1, time_ms=at_ms),
-    )
-
-
 RUN: Final = RunStarted(subject="simulator", punctual=True)
 STARTED: Final = MemberStarted(
     member="m0", protocol="eager", rebalance_timeout_ms=POLL_MS, session_timeout_ms=SESSION_MS
@@ -74,8 +63,6 @@ RECEIVED: Final = ConnectAssignmentReceived(
 )
 JOINED_WORKER: Final = (RUN, STARTED, WORKER, sent("JoinGroup"), answered("JoinGroup"))
 LEAVES: Final = sent("LeaveGroup", POLL_MS)
-FOUND: Final = (RUN, STARTED, *look_up())
-AGAIN: Final = LookUpSent(member="m0", request=1, time_ms=SESSION_MS - 1)
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "it closes": (LEAVE, (*SETTLED, MemberClosing(member="m0"), LEAVES)),
@@ -87,16 +74,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         LEAVE, (*JOINED_WORKER, answered("SyncGroup"), RECEIVED, sent("LeaveGroup", 5 + POLL_MS))
     ),
     "a worker waited for its assignment": (LEAVE, (*JOINED_WORKER, LEAVES)),
-    "it knows none": (
-        LOOK_UP, (*FOUND, ConnectionBroken(member="m0"), *look_up(), MemberCrashed(member="m0"), STARTED, *look_up())
-    ),
-    "the look-up before failed": (
-        LOOK_UP, (*FOUND, answered("Heartbeat", "NOT_COORDINATOR"), *look_up("COORDINATOR_NOT_AVAILABLE"), *look_up())
-    ),
-    "the look-up before was given up": (LOOK_UP, (*FOUND, ConnectionBroken(member="m0"), *look_up(None), *look_up())),
-    "another node coordinates": (LOOK_UP, (*FOUND, answered("OffsetCommit", "NOT_COORDINATOR"), AGAIN)),
-    "its connection broke": (LOOK_UP, (*FOUND, ConnectionBroken(member="m0"), AGAIN)),
-    "silent for a session": (LOOK_UP, (*FOUND, *look_up(at_ms=SESSION_MS))),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -114,12 +91,6 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         LEAVE, (*JOINED_WORKER, answered("SyncGroup"), RECEIVED, sent("LeaveGroup", 4 + POLL_MS))
     ),
     "what it left for already": (LEAVE, (*SETTLED, topics(), LEAVES, sent("JoinGroup"), LEAVES)),
-    "it answers": (LOOK_UP, (*FOUND, answered("Heartbeat", "REBALANCE_IN_PROGRESS"), AGAIN)),
-    "it was found since": (LOOK_UP, (*FOUND, ConnectionBroken(member="m0"), *look_up(), AGAIN)),
-    "silent for less than a session": (LOOK_UP, (*FOUND, AGAIN)),
-    "a heartbeat was answered": (
-        LOOK_UP, (*FOUND, answered("Heartbeat", at_ms=5), *look_up(at_ms=4 + SESSION_MS))
-    ),
 }  # fmt: skip
 
 

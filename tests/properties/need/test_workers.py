@@ -10,21 +10,14 @@ import pytest
 from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
     ConfigCallbackCalled,
-    ConfigStoreStarted,
     ConnectorStarted,
     ConnectorStopped,
     Event,
-    MemberCrashed,
-    MemberLeft,
-    MemberStarted,
     RestartPlanned,
-    RunEnded,
-    RunSettled,
     RunStarted,
     TaskConfigsApplied,
     TaskStarted,
     TaskStopped,
-    WorkerClaimed,
     WorkerConfigured,
     WorkRevocationStarted,
 )
@@ -33,7 +26,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
-START, STOP, STORE = "work_start_has_a_cause", "work_stop_has_a_cause", "config_store_starts_once"
+START: Final = "work_start_has_a_cause"
 
 
 def accepted(*work: str) -> AssignmentAccepted:
@@ -54,10 +47,7 @@ APPLIED: Final = TaskConfigsApplied(member="w0", generation=1, connector="c", ta
 RESTART: Final = RestartPlanned(member="w0", generation=1, connector="c", work=("c", "c-0"))
 UPDATE: Final = ConfigCallbackCalled(member="w0", callback="onConnectorConfigUpdate", connector="c")
 TARGET: Final = ConfigCallbackCalled(member="w0", callback="onConnectorTargetStateChange", connector="c")
-JOINS: Final = WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=())
 RUNS: Final = (RUN, CONFIGURED, accepted("c", "c-0"), CONNECTOR, TASK)
-STORED: Final = ConfigStoreStarted(member="w0", offset=0)
-PROCESS: Final = MemberStarted(member="w0")
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "an assignment starts": (START, RUNS),
@@ -67,16 +57,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "two configurations start twice": (
         START, (*RUNS, UPDATE, UPDATE, CONNECTOR_STOPPED, CONNECTOR, CONNECTOR_STOPPED, CONNECTOR)
     ),
-    "a revocation stops": (STOP, (*RUNS, revoking("c-0"), TASK_STOPPED, JOINS)),
-    "a restart stops": (STOP, (*RUNS, RESTART, CONNECTOR_STOPPED, TASK_STOPPED, CONNECTOR)),
-    "a configuration stops": (STOP, (*RUNS, UPDATE, CONNECTOR_STOPPED, CONNECTOR)),
-    "a configuration comes in the middle of a restart": (
-        STOP, (*RUNS, RESTART, UPDATE, CONNECTOR_STOPPED, CONNECTOR, CONNECTOR_STOPPED, CONNECTOR)
-    ),
-    "other task configs stop": (STOP, (*RUNS, APPLIED, TASK_STOPPED, JOINS)),
-    "a worker that ends stops": (STOP, (*RUNS, TASK_STOPPED, CONNECTOR_STOPPED, MemberLeft(member="w0"))),
-    "a worker that ends is killed": (STOP, (*RUNS, TASK_STOPPED, MemberCrashed(member="w0"), RunEnded())),
-    "each process starts its store": (STORE, (PROCESS, STORED, PROCESS, STORED)),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
@@ -84,10 +64,6 @@ VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "other task configs start": (START, (*RUNS, APPLIED, TASK_STOPPED, TASK)),
     "a target state starts": (START, (*RUNS, TARGET, CONNECTOR_STOPPED, CONNECTOR)),
     "a configuration starts twice": (START, (*RUNS, UPDATE, CONNECTOR, CONNECTOR)),
-    "it stops and starts": (STOP, (*RUNS, TASK_STOPPED, TASK)),
-    "it stops and joins": (STOP, (*RUNS, TASK_STOPPED, JOINS)),
-    "it stops and runs on": (STOP, (*RUNS, CONNECTOR_STOPPED, RunSettled())),
-    "a revocation before the start stops": (STOP, (RUN, CONFIGURED, revoking("c-0"), TASK, TASK_STOPPED, JOINS)),
 }  # fmt: skip
 
 
