@@ -47,9 +47,10 @@ class _Whole(_OfEachSnapshot):
             listed.setdefault(connector, set()).add(number)
         for connector in sorted(listed.keys() | {name for name, _ in event.task_counts}):
             count = 0 if connector in event.inconsistent else dict(event.task_counts).get(connector, 0)
-            if listed.get(connector, set()) != set(range(count)):
+            numbers = listed.get(connector, set())
+            if len(numbers) != max(count, 0) or not all(number in range(count) for number in numbers):
                 self.broken(
-                    f"{event.member} lists tasks {sorted(listed.get(connector, ()))} of {connector}",
+                    f"{event.member} lists tasks {sorted(numbers)} of {connector}",
                     f"by the snapshot at {STEP} it has {count} tasks that may run: contradiction.",
                     event,
                 )

@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
     WorkerConfigured,
 )
+from rebalance_check.properties.between import between
 from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
 from rebalance_check.properties.views.simulated import SIMULATOR
 
@@ -104,10 +105,9 @@ class ConfigTopic(Memory):
 
     def unread(self, reader: TopicReader, first: int, end: int) -> Iterator[ConfigAppended]:
         """The records from ``first`` up to ``end`` that the reader would return now."""
-        for offset in range(first, min(end, self.end_for(reader))):
-            record = self.records.get(offset)
-            if record is not None and (reader.sees_all or not self.is_aborted(offset)):
-                yield record
+        for offset in between(self.records, first, min(end, self.end_for(reader))):
+            if reader.sees_all or not self.is_aborted(offset):
+                yield self.records[offset]
 
     def is_aborted(self, offset: int) -> bool:
         """Whether the transaction of a record was aborted."""

@@ -12,6 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusIgnored,
     StatusRead,
 )
+from rebalance_check.properties.between import between
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
 from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder
@@ -39,7 +40,7 @@ class _InOrder(SimulatedFold):
         }
         super().__init__(invariant, handlers)
         self._last: dict[tuple[str, int], Seen] = {}
-        self._keys: dict[Place, str] = {}
+        self._keys: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._newest: dict[tuple[int, str], int] = {}
         self._skipped: list[tuple[int, int, Seen]] = []
 
@@ -47,7 +48,7 @@ class _InOrder(SimulatedFold):
         self._known(event.partition, event.offset, event.key)
 
     def _known(self, partition: int, offset: int, key: str) -> None:
-        self._keys[partition, offset] = key
+        self._keys[partition][offset] = key
         self._newest[partition, key] = max(offset, self._newest.get((partition, key), -1))
 
     def _read(self, event: Seen) -> None:
@@ -96,15 +97,15 @@ class _InOrder(SimulatedFold):
 
     def _first_lost(self, first: int, end: int, event: Seen) -> int | None:
         """The first of the skipped offsets whose record was not compacted away, None where there is none."""
-        return next((offset for offset in range(first, end) if self._is_lost(event.partition, offset)), None)
+        known = self._keys[event.partition]
+        return next((offset for offset in between(known, first, end) if self._is_lost(event.partition, offset)), None)
 
     def _is_lost(self, partition: int, offset: int) -> bool:
-        """Whether a record stood there which no later one of its key replaced."""
-        key = self._keys.get((partition, offset))
-        return key is not None and self._newest[partition, key] <= offset
+        """Whether no later record of its key replaced the one that stood there."""
+        return self._newest[partition, self._keys[partition][offset]] <= offset
 
     def _report(self, offset: int, event: Seen) -> None:
-        key = self._keys[event.partition, offset]
+        key = self._keys[event.partition][offset]
         self.violated(
             f"{event.worker} skipped the record of {key} at {event.partition}/{offset}",
             [
