@@ -39,7 +39,7 @@ def _bounded(hint: Any) -> Any:
     inner = tuple(map(_bounded, get_args(hint)))
     if isinstance(hint, UnionType):
         return Union[inner]  # noqa: UP007 - a union of a computed list has no other spelling
-    return tuple[inner] if get_origin(hint) is tuple else hint
+    return tuple.__class_getitem__(inner) if get_origin(hint) is tuple else hint
 
 
 def _shape(event_type: type[Event]) -> type[msgspec.Struct]:

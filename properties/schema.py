@@ -33,8 +33,8 @@ def history_schema() -> dict[str, Any]:
         "description": (
             "A history is a file of JSON lines in order of observation. source is the observer; seq numbers the "
             "events of one source in one group from 0 without a gap (-1: not numbered); time_ms is milliseconds on "
-            "the observer's clock; error null is an outcome that is unknown; incarnation -1 is an unknown one; integers "
-            "have 64 bits."
+            "the observer's clock; error null is an outcome that is unknown; incarnation -1 is an unknown one; "
+            "integers have 64 bits."
         ),
         **schema,
     }

@@ -20,8 +20,8 @@ from rebalance_check.properties.judge import judge_scanned
 from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
 from rebalance_check.report.runs import explained
 
-NUMBERS: Final = (-1, 0, 2**31, 2**53, -(2**53), 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63, 10**400)
-OTHERS: Final = (None, True, [], {}, [[]], {"a": []}, "", "x", 1.5, "t-99999999999999999999")
+NUMBERS: Final[tuple[Any, ...]] = (-1, 0, 2**31, 2**53, -(2**53), 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63, 10**400)
+OTHERS: Final[tuple[Any, ...]] = (None, True, [], {}, [[]], {"a": []}, "", "x", 1.5, "t-99999999999999999999")
 RUNS: Final = 120
 SECONDS: Final = 20
 
@@ -55,10 +55,10 @@ def mutated(random: Random, line: bytes) -> bytes:
     every = list(places(value))[1:]
     numbers = [path for path, part in every if isinstance(part, int) and not isinstance(part, bool)]
     if numbers and random.random() < 0.7:
-        path, new = random.choice(numbers), random.choice(NUMBERS)
+        path, new = random.choice(numbers), random.choice((*NUMBERS,))
     else:
         path, new = random.choice(every)[0], random.choice(OTHERS)
-    within = value
+    within: Any = value
     for key in path[:-1]:
         within = within[key]
     within[path[-1]] = new
