@@ -360,7 +360,7 @@ def test_an_interrupt_of_a_campaign_that_keeps_its_runs__says_that_it_can_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rebalance_check.commands.fuzz.fuzz", interrupted)
-    assert command("fuzz", "--out=campaign").err.endswith("and the same command goes on with the rest\n")
+    assert command("fuzz", "--out=campaign").err.endswith("ended by SIGINT; the same command goes on with the rest\n")
     assert command("fuzz").err.endswith("what is finished is kept\n")
     broken_module(monkeypatch, KeyboardInterrupt())
     assert command("live", "--out", "histories").err.endswith("what is finished is kept\n")
