@@ -70,8 +70,8 @@ class Watch:
     @property
     def findings_so_far(self) -> str:
         """A sentence with the first finding of each claim, for a campaign that ends before its result."""
-        told = [f"{row.invariant} (seed {row.seed}: {row.detail})" for row in self._first_of.values()]
-        return f"found so far: {', '.join(told)}" if told else "nothing is found so far"
+        found = [f"{row.invariant} (seed {row.seed}: {row.detail})" for row in self._first_of.values()]
+        return f"found so far: {', '.join(found)}" if found else "nothing is found so far"
 
     @property
     def may_end(self) -> bool:
