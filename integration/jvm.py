@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -210,7 +211,9 @@ class JavaChild:
         return RebalanceCheckError(f"{self._name} ended with exit code {code} while it was needed: {said}")
 
     def close(self) -> None:
-        """End the process, and wait for its end."""
+        """End the process, and wait for its end; after an interruption it is killed, as it may take seconds to end."""
+        if is_interrupted():
+            self._process.kill()
         with suppress(BrokenPipeError):  # it may have ended before
             self.input.close()
         self.output.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.pipeline.seed_set import SeedSet
 
 GRACE_S: Final = 2.0
@@ -31,3 +33,13 @@ def until_stopped(seeds: Iterable[int], stop: Path) -> Iterator[int]:
         if stop.exists():
             return
         yield seed
+
+
+@contextmanager
+def noted_at_interruption(so_far: Callable[[], str]) -> Iterator[None]:
+    """Where a signal ends the block, a note on the exception says how far the campaign came by then."""
+    try:
+        yield
+    except INTERRUPTIONS as end:
+        end.add_note(so_far())
+        raise

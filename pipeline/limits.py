@@ -47,22 +47,31 @@ class Watch:
         self._on_finding = on_finding
         self._started = time.monotonic()
         self._has_found = False
+        self._first_of: dict[str, VerdictRow] = {}
 
     def take(self, rows: Iterable[VerdictRow]) -> None:
         """Take the verdicts on some more runs."""
-        new = None if self._has_found else self._first_new(rows)
-        if new is not None:
+        new = self._new(rows)
+        for row in new:
+            self._first_of.setdefault(row.invariant, row)
+        if new and not self._has_found:
             self._has_found = True
-            self._on_finding(new)
+            self._on_finding(new[0])
 
     def note(self, *, is_new: bool) -> None:
         """Take note of a run that was judged elsewhere: whether something new was found in it."""
         self._has_found = self._has_found or is_new
 
-    def _first_new(self, rows: Iterable[VerdictRow]) -> VerdictRow | None:
+    def _new(self, rows: Iterable[VerdictRow]) -> list[VerdictRow]:
         broken = (row for row in rows if row.outcome is Outcome.VIOLATED)
         new = [row for row in broken if self._known.entry_for(row.invariant, row.detail) is None]
-        return min(new, key=lambda row: row.seed, default=None)
+        return sorted(new, key=lambda row: row.seed)
+
+    @property
+    def findings_so_far(self) -> str:
+        """A sentence with the first finding of each claim, for a campaign that ends before its result."""
+        found = [f"{row.invariant} (seed {row.seed}: {row.detail})" for row in self._first_of.values()]
+        return f"found so far: {', '.join(found)}" if found else "nothing is found so far"
 
     @property
     def may_end(self) -> bool:

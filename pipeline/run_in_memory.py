@@ -12,6 +12,7 @@ from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Runner, Work, missing, shard_size, shards
 from rebalance_check.pipeline.chosen_seeds import ChosenRounds
 from rebalance_check.pipeline.findings import apart
+from rebalance_check.pipeline.interruption import noted_at_interruption
 from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, run_verdicts, tally
 from rebalance_check.pipeline.limits import Watch
 from rebalance_check.pipeline.processes import Processes, cores
@@ -60,7 +61,12 @@ def fuzz_in_memory(
     count = min(workers or cores(), planned(work) + len(work.first))
     course = Course(work, count)
     judged: list[JudgedShard] = []
-    with Processes(count) as processes:
+
+    def so_far() -> str:
+        runs = sum(shard.runs for shard in judged)
+        return f"{runs:,} runs are judged and none is kept (--out DIR keeps them); {watch.findings_so_far}"
+
+    with noted_at_interruption(so_far), Processes(count) as processes:
         for pieces_of_round in course:
             tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in pieces_of_round)
             for shard in processes.run(tasks):

@@ -24,6 +24,7 @@ from rebalance_check.pipeline.chosen_seeds import ChosenRounds
 from rebalance_check.pipeline.engines import Engine
 from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
+from rebalance_check.pipeline.interruption import noted_at_interruption
 from rebalance_check.pipeline.judging import (
     ClaimTally,
     RunVerdict,
@@ -53,7 +54,12 @@ def fuzz_on_table(
 ) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``; ``watch`` says when it ends."""
     table = HistoryTable(out.resolve())
-    with table.writing(work.runner.campaign) as staging, engine.running():
+
+    def so_far() -> str:
+        kept = sum(len(shard.seeds) for shard in table.shards())
+        return f"{kept:,} runs are kept in {out}, which `rebalance-check judge` reads; {watch.findings_so_far}"
+
+    with noted_at_interruption(so_far), table.writing(work.runner.campaign) as staging, engine.running():
         started = time.perf_counter()
         reached, done, resumed = Reached(), list[range](), 0
         for seeds, chosen in rounds(work, watch, reached):

@@ -40,8 +40,10 @@ _OUTCOMES: Final = {
 }
 """The verdicts in order of precedence, the least first: safety outweighs liveness, and liveness outweighs doubt."""
 
-_PRECEDENCE: Final = (ExitCode.HELD, ExitCode.UNDECIDED, ExitCode.USAGE, ExitCode.LIVENESS, ExitCode.SAFETY)
-"""Bad input outweighs doubt, as what stands in it is not judged at all; a violation outweighs both."""
+_PRECEDENCE: Final = (
+    ExitCode.HELD, ExitCode.UNDECIDED, ExitCode.USAGE, ExitCode.OUR_FAULT, ExitCode.LIVENESS, ExitCode.SAFETY,
+)  # fmt: skip
+"""Bad input and a fault of our own outweigh doubt, as neither is judged at all; a violation outweighs all of them."""
 
 
 def exit_code_of(outcome: Outcome, kind: Kind = Kind.SAFETY) -> ExitCode:

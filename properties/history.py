@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Final, Self, TypeAlias, Union, get_type_hints
+from types import TracebackType, UnionType
+from typing import Annotated, Any, BinaryIO, Final, Self, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -28,10 +28,23 @@ from rebalance_check.properties.malformed import (
     unread_long,
 )
 
+INTEGER: Final = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""What a line may hold as an integer: 64 bits, as Kafka has. A larger one has no seconds and no place in a table."""
+
+
+def _bounded(hint: Any) -> Any:
+    """The type of a field, whose integers have 64 bits."""
+    if hint is int:
+        return INTEGER
+    inner = tuple(map(_bounded, get_args(hint)))
+    if isinstance(hint, UnionType):
+        return Union[inner]  # noqa: UP007 - a union of a computed list has no other spelling
+    return tuple.__class_getitem__(inner) if get_origin(hint) is tuple else hint
+
 
 def _shape(event_type: type[Event]) -> type[msgspec.Struct]:
     """The strict form of one event: its fields and the tag, nothing else."""
-    hints = get_type_hints(event_type)
+    hints = {name: _bounded(hint) for name, hint in get_type_hints(event_type).items()}
     members = [
         (f.name, hints[f.name]) if f.default is MISSING else (f.name, hints[f.name], f.default)
         for f in fields(event_type)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event

@@ -92,7 +92,7 @@ def explain(line: bytes, fault: Exception) -> str:
     name = seen.get(TAG)
     if _has_other_format(seen):
         return _explain_format(seen["format"])
-    if name not in EVENT_TYPES:
+    if not isinstance(name, str) or name not in EVENT_TYPES:
         return _explain_name(seen, name)
     return _explain_fields(seen, name, str(fault))
 

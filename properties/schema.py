@@ -26,16 +26,30 @@ def history_schema() -> dict[str, Any]:
     for name, definition in schema["$defs"].items():
         definition["title"] = name
         definition["description"] = " ".join(definition.get("description", "").split())
+    _without_ranges(schema)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "One line of a rebalance-check history",
         "description": (
             "A history is a file of JSON lines in order of observation. source is the observer; seq numbers the "
             "events of one source in one group from 0 without a gap (-1: not numbered); time_ms is milliseconds on "
-            "the observer's clock; error null is an outcome that is unknown; incarnation -1 is an unknown one."
+            "the observer's clock; error null is an outcome that is unknown; incarnation -1 is an unknown one; "
+            "integers have 64 bits."
         ),
         **schema,
     }
+
+
+def _without_ranges(schema: Any) -> None:
+    """Leave out the range of 64 bits, which each of some hundred integers would repeat."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "integer":
+            schema.pop("minimum", None)
+            schema.pop("maximum", None)
+        for part in schema.values():
+            _without_ranges(part)
+    for part in schema if isinstance(schema, list) else ():
+        _without_ranges(part)
 
 
 def event_schema(name: str) -> dict[str, Any]:

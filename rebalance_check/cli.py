@@ -154,7 +154,7 @@ def _ended(by: str, end: BaseException) -> str:
     """What is said when a signal ended a command: also what the command had noted for that case. Click raises its own
     exception in place of the interrupt."""
     noted = [note for each in (end, end.__cause__) for note in getattr(each, "__notes__", ())]
-    return ", and ".join([f"ended by {by}; what is finished is kept", *noted])
+    return "; ".join([f"ended by {by}", *(noted or ["what is finished is kept"])])
 
 
 def _signal_of(code: int) -> str:

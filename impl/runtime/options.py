@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from rebalance_check.impl.runtime.choices import Choices
 from rebalance_check.impl.runtime.choices import read as read_choices
 from rebalance_check.model.vocabulary.actions import Action, parse_action
+from rebalance_check.model.vocabulary.bounds import RUN_SIZES
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_named, path_number
 
@@ -170,7 +171,7 @@ class SimulationOptions:
         object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
         if self.upgrade:
             path_number(self.upgrade)
-        for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
+        for name, (low, high) in {**RUN_SIZES, "steps": (0, 10_000)}.items():
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")

@@ -12,7 +12,7 @@ BURST: Final = 20_000
 """So many events may happen between two actions of a schedule at any rate: several times those of a whole run."""
 
 PER_SECOND: Final = 200
-"""And so many more in each second of virtual time: ten times those of six members at rest."""
+"""And so many more in each second of virtual time: five times those of twelve members at rest."""
 
 WATCHED: Final = 1_000
 """From so many events beyond the bound it is read who spins."""

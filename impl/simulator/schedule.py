@@ -20,7 +20,7 @@ from rebalance_check.impl.simulator.connect.status_churn import status_actions
 from rebalance_check.impl.simulator.member_state import CHURN_STEPS, NEEDED_FAULT, MemberState, applicable
 from rebalance_check.impl.simulator.rolling_restarts import legal_steps, upgrade_actions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol, RunBounds
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.model.vocabulary.upgrade_paths import path_number
 
@@ -115,19 +115,26 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     return Schedule(_bounds(options, protocol, kept), (*actions, Action(ActionKind.HEAL)), seed)
 
 
-def unusual_steps(plan: FaultPlan, protocol: SimulatedProtocol) -> list[tuple[ActionKind, int, int]]:
-    """The kinds of churn that faults of the plan bring with them, and the range of the choice of each."""
+def unusual_steps(
+    plan: FaultPlan, protocol: SimulatedProtocol, partitions: int = MOST_PARTITIONS
+) -> list[tuple[ActionKind, int, int]]:
+    """The kinds of churn that faults of the plan bring with them, and the range of the choice of each.
+
+    A topic that began with more ``partitions`` than `MOST_PARTITIONS` gets up to so many again.
+    """
     if protocol is SimulatedProtocol.CONNECT:
         of_nodes = [(kind, 0, most) for fault in plan.kinds for kind, most in COORDINATOR_CHURN.get(fault, ())]
         return [*of_nodes, *((kind, 1, MOST_TASKS) for kind in WEIGHTS)]
     consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
-    return [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
+    found = [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
+    most = {ActionKind.CHANGE_CONFIG: max(MOST_PARTITIONS, partitions)}
+    return [(action, low, most.get(action, high)) for action, low, high in found]
 
 
 def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
     """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
     members = [MemberState.DOWN] * options.members
-    unusual = unusual_steps(plan, protocol)
+    unusual = unusual_steps(plan, protocol, options.partitions)
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
         pause = _pause(random)
@@ -171,10 +178,10 @@ _PROTOCOLS: Final = {
 """How bounds call the protocols that are not EAGER."""
 
 
-def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> Bounds:
+def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> RunBounds:
     """The size of the environment and the actions that happen to it."""
     counts = {kind: sum(action.kind is kind for action in actions) for kind in CHURN_STEPS}
-    return Bounds(
+    return RunBounds(
         protocol=_PROTOCOLS.get(protocol, RebalanceProtocol.EAGER),
         members=options.members,
         partitions=options.partitions,

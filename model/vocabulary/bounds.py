@@ -153,7 +153,7 @@ class Bounds:
 
     def __post_init__(self) -> None:
         for name in self._names():
-            value, (low, high) = getattr(self, name), SIZES.get(name, BUDGET)
+            value, (low, high) = getattr(self, name), self._range(name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
         self._check_upgrade()
@@ -211,6 +211,10 @@ class Bounds:
                     f"{one} is {getattr(self, one):d} with {other} {getattr(self, other)}: choose 0 for one of them"
                 )
 
+    def _range(self, name: str) -> tuple[int, int]:
+        """The least and the greatest value of a bound."""
+        return SIZES.get(name, BUDGET)
+
     @classmethod
     def _names(cls) -> list[str]:
         """The names of all bounds but the protocol."""
@@ -264,6 +268,15 @@ class Bounds:
         return cls(protocol=RebalanceProtocol(name), **dict(value_of(word, text) for word in words))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBounds(Bounds):
+    """Bounds of a run on a subject: no model explores it, so its groups may be larger."""
+
+    def _range(self, name: str) -> tuple[int, int]:
+        """As of `Bounds`, with more members and partitions."""
+        return RUN_SIZES.get(name) or Bounds._range(self, name)
+
+
 DEFAULTS: Final[dict[str, Any]] = {field.name: field.default for field in fields(Bounds)}
 
 SIZES: Final = {
@@ -275,6 +288,9 @@ SIZES: Final = {
     **{name: (0, 1) for name, default in DEFAULTS.items() if isinstance(default, bool)},
 }
 """The least and the most of what is no budget."""
+
+RUN_SIZES: Final = {"members": (1, 12), "partitions": (1, 24)}
+"""Range of each size of a run that no model explores."""
 
 BUDGET: Final = (0, 100)
 """The least and the most of a budget: a state keeps it in one byte."""

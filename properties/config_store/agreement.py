@@ -62,7 +62,8 @@ class _Agree(ConfigFold):
         if connector is None or commit is None:
             return not keys and commit is None
         tasks = {(task_key(key[5:]) or ("", 0))[1]: self._last[key].offset for key in keys}
-        counted = [tasks.get(number, -1) for number in range(_count(commit))]
+        count = min(_count(commit), len(tasks) + 1)  # with more than there are, one is missing in any case
+        counted = [tasks.get(number, -1) for number in range(count)]
         begin = max(connector.offset, self._commit_before.get(f"commit-{name}", -1))
         in_order = all(begin < offset < commit.offset for offset in [*counted, *tasks.values()])
         return in_order or connector.value is None

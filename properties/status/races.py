@@ -186,13 +186,20 @@ class Overwrites:
         read = self.reads.get((by.worker, newer.partition, newer.offset))
         if read is not None and read < check:
             return Race.CASCADE if self._forgot(by, since=read, until=check) else Race.NONE
-        if any((by.worker, by.attempt, send) in self.appends for send in range(1, by.send)):
+        if self._was_appended_before(by):
             return Race.COPY
         if read is not None and by.send > 1 and read < self.sends.get(send_of(by), read):
             return Race.LATE_RETRY
         if self.appends[send_of(newer)] < check:
             return Race.UNREAD
         return Race.IN_FLIGHT if self.sends.get(send_of(newer), check) < check else Race.OVERTOOK
+
+    def _was_appended_before(self, by: StatusAppended) -> bool:
+        """Whether an earlier send of the same attempt was appended, too."""
+        if by.send <= len(self.appends):
+            return any((by.worker, by.attempt, send) in self.appends for send in range(1, by.send))
+        earlier = (send for worker, attempt, send in self.appends if (worker, attempt) == (by.worker, by.attempt))
+        return any(1 <= send < by.send for send in earlier)
 
     def _forgot(self, by: StatusAppended, since: int, until: int) -> bool:
         """Whether the writer read a tombstone of the connector between the two, and so forgot its task's status."""

@@ -341,12 +341,11 @@ class Holdings(Memory):
 
     def _missed_a_round(self, holder: Holder, before: Round, now: Round) -> bool:
         """Whether it was silent in a generation between, in which the coordinator counted it as a member."""
-        missed = range(before[1] + 1, now[1])
         if self.instances.is_static(holder.name):
             return now > (before[0], before[1] + 1)
-        if not holder.work_protocol or now[0] != before[0]:
+        if not holder.work_protocol or now[0] != before[0] or now[1] - before[1] < 2:
             return False
-        return any(holder.member_id in self.rounds.members.get((before[0], each), ()) for each in missed)
+        return any(before < each < now and holder.member_id in members for each, members in self.rounds.members.items())
 
     def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:
         holder = self.of(event.member)

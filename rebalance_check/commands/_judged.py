@@ -55,7 +55,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A history file that cannot be judged at all, and why."""
+    """A history file that cannot be judged at all, and why; ``exit_code`` says whether that is a fault of our own."""
 
     path: Path
     fault: str
+    exit_code: ExitCode = ExitCode.USAGE

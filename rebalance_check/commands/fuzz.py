@@ -85,8 +85,10 @@ from rebalance_check.report.terminal import visible
               help="With --protocol connect: connect.protocol of all workers, of each worker (mixed), or of workers "
               "that are restarted from eager to compatible to sessioned (upgrade); exactly-once is sessioned with "
               "KIP-618.")  # fmt: skip
-@click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
-@click.option("--partitions", type=int, default=DEFAULTS.partitions, show_default=True)
+@click.option("--members", type=int, default=DEFAULTS.members, show_default=True,
+              help="Consumers, workers or candidates, 1 to 12.")  # fmt: skip
+@click.option("--partitions", type=int, default=DEFAULTS.partitions, show_default=True,
+              help="Partitions of the topic, tasks of a connector, or status keys, 1 to 24.")  # fmt: skip
 @click.option(
     "--steps", type=int, default=DEFAULTS.steps, show_default=True, help="Churn actions of the disturbed phase."
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,12 @@ def judge_files(
                 judged.append(_judge_run(run, claims, max_skew, advance))
             except RebalanceCheckError as fault:
                 refused += [Refused(path, str(fault)) for path in run]
+            except Exception as fault:  # one file's verdict is there though we fail on another
+                if len(runs) == 1:
+                    raise
+                console.notice("".join(traceback.format_exception(fault)))
+                said = f"this is a fault of rebalance-check ({type(fault).__name__}: {fault}): please report it"
+                refused += [Refused(path, said, ExitCode.OUR_FAULT) for path in run]
     if len(paths) > 1 and judged:
         console.say(f"{len(rest)} files, {len(runs)} {'run' if len(runs) == 1 else 'runs'}")
     if not judged:
@@ -146,7 +153,7 @@ def results_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> li
 
 def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> ExitCode:
     """The worst of all files."""
-    return worst_exit_code([*(one.exit_code for one in judged), *(ExitCode.USAGE for _ in refused)])
+    return worst_exit_code([*(one.exit_code for one in judged), *(one.exit_code for one in refused)])
 
 
 def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from rebalance_check.model.vocabulary.events import RunEnded
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS
+from rebalance_check.properties.files import judge_file
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
 
 Command = Callable[..., Any]
@@ -360,7 +361,7 @@ def test_an_interrupt_of_a_campaign_that_keeps_its_runs__says_that_it_can_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rebalance_check.commands.fuzz.fuzz", interrupted)
-    assert command("fuzz", "--out=campaign").err.endswith("and the same command goes on with the rest\n")
+    assert command("fuzz", "--out=campaign").err.endswith("ended by SIGINT; the same command goes on with the rest\n")
     assert command("fuzz").err.endswith("what is finished is kept\n")
     broken_module(monkeypatch, KeyboardInterrupt())
     assert command("live", "--out", "histories").err.endswith("what is finished is kept\n")
@@ -468,6 +469,45 @@ def test_judge__parts_of_one_run__are_merged(command: Command, tmp_path: Path, d
     assert [one["files"] for one in document["histories"]] == [list(map(str, parts))]
     assert (document["events"], document["exit_code"]) == (19, 10)
     assert len(command("judge", *parts, "--separate", "--json").document["histories"]) == len(parts)
+
+
+def test_judge__a_line_without_a_name__hides_no_other_file(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    bad, nameless = written(tmp_path, double_ownership), tmp_path / "nameless.jsonl"
+    nameless.write_bytes(b'{"event":[]}\n')
+    answer = command("judge", nameless, bad)
+    assert answer.code == 10
+    assert "t-1 is owned by m0 and m1" in answer.out
+    assert "nameless.jsonl, line 1: [] is no event" in answer.out
+
+
+@pytest.mark.parametrize(("breaks", "code"), [(True, 10), (False, 70)])
+def test_judge__a_fault_of_our_own__hides_no_other_file(
+    command: Command,
+    tmp_path: Path,
+    double_ownership: list[Event],
+    monkeypatch: pytest.MonkeyPatch,
+    breaks: bool,
+    code: int,
+) -> None:
+    """Both files are judged apart: one of them is the history of a run, and we fail on the other."""
+    good = written(tmp_path, double_ownership if breaks else holding(double_ownership))
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(good.read_bytes())
+    whole = judge_file
+
+    def failing(path: Path, *given: Any, **options: Any) -> Any:
+        if path == other:
+            raise ZeroDivisionError("division by zero")
+        return whole(path, *given, **options)
+
+    monkeypatch.setattr("rebalance_check.commands.judge.judge_file", failing)
+    answer = command("judge", other, good, "--separate")
+    assert answer.code == code
+    assert f"{good}: {'violated' if breaks else 'held'}" in answer.out
+    assert "not judged: this is a fault of rebalance-check (ZeroDivisionError: division by zero)" in answer.out
+    assert "Traceback" in answer.err
 
 
 def test_judge__a_file_that_cannot_be_read__hides_no_other(

@@ -83,7 +83,13 @@ FLOORS = (
     ),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
-    ("properties.malformed", "properties.features", "properties.numbering", "properties.signatures"),
+    (
+        "properties.malformed",
+        "properties.features",
+        "properties.numbering",
+        "properties.signatures",
+        "properties.between",
+    ),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage", "properties.situations"),
     ("properties.views", "properties.exit_codes"),
@@ -115,8 +121,8 @@ FLOORS = (
     ("properties.assignment",),
     ("properties.machines",),
     # Brokers, the JVM, live clients.
-    ("integration.parent", "integration.machine_clock"),
-    ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
+    ("integration.parent", "integration.machine_clock", "integration.interrupts"),
+    ("integration.wire", "integration.jvm", "integration.waiting"),
     ("integration.exchange",),
     ("integration.embedded", "integration.virtual", "integration.oracle"),
     (

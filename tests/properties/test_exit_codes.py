@@ -10,7 +10,7 @@ from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_
 from rebalance_check.properties.kinds import Kind
 from rebalance_check.properties.verdict import Outcome
 
-PRECEDENCE = (ExitCode.SAFETY, ExitCode.LIVENESS, ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.HELD)
+PRECEDENCE = (ExitCode.SAFETY, ExitCode.LIVENESS, ExitCode.OUR_FAULT, ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.HELD)
 
 
 def test_the_codes_are_those_that_are_documented() -> None:
@@ -29,7 +29,7 @@ def test_no_verdict_at_all_is_held() -> None:
     assert worst_exit_code(()) is ExitCode.HELD
 
 
-@pytest.mark.parametrize("code", [ExitCode.OUR_FAULT, ExitCode.INTERRUPTED])
+@pytest.mark.parametrize("code", [ExitCode.INTERRUPTED])
 def test_a_code_that_is_no_verdict_has_no_place_among_them(code: ExitCode) -> None:
     with pytest.raises(ValueError, match="not in tuple"):
         worst_exit_code((ExitCode.HELD, code))
