@@ -10,7 +10,7 @@ are complete up to the event at which the invariant broke. A record is complete 
 - by *declaration*: nothing attests an end, and one recorder wrote one log in one order. Files that were merged have no
   such default.
 
-Two neighbouring lines of one source that were swapped are put back into order, and a line that stands twice counts once.
+Two neighbouring lines of one source that were swapped are put back into order; a line that stands twice counts once.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Completeness:
 
     @property
     def has_one_log(self) -> bool:
-        """Whether one recorder wrote one log, or every source's end is attested there: what is not seen is not there."""
+        """Whether one recorder wrote one log, so that what it does not hold did not happen before its last line."""
         return self._is_declared
 
     def doubt_about(self, group: str) -> str:
@@ -233,8 +233,8 @@ class Completeness:
         for source in self._excusing(group, concerned):
             if source.last < place and not source.is_ended and source.next:
                 yield (
-                    f"nothing says that the record of {source.name or 'an unnamed source'} is complete behind its event "
-                    f"{source.next - 1}: close its recorder, so that RunEnded has its last number"
+                    f"nothing says that the record of {source.name or 'an unnamed source'} is complete behind its "
+                    f"event {source.next - 1}: close its recorder, so that RunEnded has its last number"
                 )
 
 

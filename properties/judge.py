@@ -32,8 +32,8 @@ NAMED_LINES: Final = 10
 class Judge:
     """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
 
-    ``invariants`` defaults to the whole catalogue; ``require_tested`` is passed on to each `Judgement`. ``is_merged``: the
-    events come from several files, so that nothing but numbers and an attested end says that a record is complete.
+    ``invariants`` defaults to the whole catalogue; ``require_tested`` is passed on to each `Judgement`. ``is_merged``:
+    the events come from several files, so that only numbers and an attested end say that a record is complete.
     """
 
     def __init__(

@@ -61,8 +61,8 @@ _ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
 class Evidence(StrEnum):
     """What an accusation rests on, and whose records could hold the event that excuses it.
 
-    ``PRESENCE``: on events that contradict each other, so that no lost line excuses it. ``CONCERNED``: on the absence of
-    an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on that of an
+    ``PRESENCE``: on events that contradict each other, so that no lost line excuses it. ``CONCERNED``: on the absence
+    of an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on that of an
     event that any source could have recorded.
     """
 

@@ -69,7 +69,9 @@ class MergedHistory:
         """
         orders = dict.fromkeys([self._probable, *self._extremes()])
         lines = [map(self._on_these_clocks, self._lines(order)) for order in orders]
-        judged = [judge_scanned(one, invariants, require_tested=require_tested, is_merged=self._is_merged) for one in lines]
+        judged = [
+            judge_scanned(one, invariants, require_tested=require_tested, is_merged=self._is_merged) for one in lines
+        ]
         verdicts: dict[Invariant, Verdict] = {}
         for invariant, verdict in judged[0].verdicts.items():
             verdicts[invariant] = self._common([verdict, *(one.verdicts[invariant] for one in judged[1:])])

@@ -165,7 +165,7 @@ class Violation(AssertionError, metaclass=ViolationType):  # noqa: N818 - it is 
 
 @cache
 def violation_named(name: str, claim: str) -> type[Violation]:
-    """The exception class of the invariant called ``name``: ``no_double_ownership`` raises NoDoubleOwnershipViolated."""
+    """The exception class of an invariant: that of ``no_double_ownership`` is NoDoubleOwnershipViolated."""
     words = name.replace(".", "_").split("_")
     title = "".join(word[:1].upper() + word[1:] for word in words) + "Violated"
 

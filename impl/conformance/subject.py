@@ -81,7 +81,9 @@ class ConformanceSubject:
             return []
         self._run.close()
         at_rest = all_members_are_stable(self._run.machine.config, self._run.state)
-        return [self._observer.stamp(RunEnded(source=HARNESS, pending=()))] if at_rest and self.divergence is None else []
+        return (
+            [self._observer.stamp(RunEnded(source=HARNESS, pending=()))] if at_rest and self.divergence is None else []
+        )
 
     def _events(self, step: Step) -> list[Event]:
         """What the coordinator recorded, then its answers; or what the member did."""

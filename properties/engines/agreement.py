@@ -40,7 +40,7 @@ def _none(_first: Fact, _other: Fact, *_views: Any) -> str:
 class AgreementFold(RuleFold):
     """Per key: the first observation, with which the others are compared."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         facts: Mapping[type[Event], Observed],

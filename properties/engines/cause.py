@@ -40,7 +40,7 @@ Causes: TypeAlias = Callable[..., Any]
 class CauseFold(RuleFold):
     """Per key: whether a cause came since the last effect, and that effect."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         effects: Mapping[type[Event], Effects],
@@ -81,9 +81,7 @@ class CauseFold(RuleFold):
         if last is None and effect.is_first_free:
             return None
         before = ((f"{last.says};", last.event),) if last is not None else ()
-        return broken(
-            effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event)
-        )
+        return broken(effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event))
 
 
 def cause(

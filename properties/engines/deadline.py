@@ -39,7 +39,7 @@ Ends: TypeAlias = Callable[..., Any]
 class DeadlineFold(RuleFold):
     """Per key: the obligation that is open. Where one is open, every event that it listens to shows the time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         begins: Mapping[type[Event], Begins],
@@ -110,7 +110,7 @@ def deadline(
 class NotBeforeFold(RuleFold):
     """Per key: the wait that began last."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         begins: Mapping[type[Event], Begins],

@@ -29,9 +29,7 @@ class FormFold(RuleFold):
         return take
 
 
-def form(
-    at: Rules, *, views: Views = (), needs: Sequence[tuple[type[Event], ...]] = ()
-) -> Callable[[Invariant], Fold]:
+def form(at: Rules, *, views: Views = (), needs: Sequence[tuple[type[Event], ...]] = ()) -> Callable[[Invariant], Fold]:
     """An invariant about single events.
 
     ``at`` has the rule for each type of event. ``needs`` are further events without which nothing breaks the invariant:

@@ -16,9 +16,7 @@ from rebalance_check.properties.engines.rules import Rules, Views
 from rebalance_check.properties.kinds import Fold, Invariant
 
 
-def log(
-    shows: Rules, *, views: Views, needs: Sequence[tuple[type[Event], ...]] = ()
-) -> Callable[[Invariant], Fold]:
+def log(shows: Rules, *, views: Views, needs: Sequence[tuple[type[Event], ...]] = ()) -> Callable[[Invariant], Fold]:
     """An invariant about readers of a log.
 
     ``shows`` has the rule for each type of event in which a reader shows what it knows, or a record takes its place in

@@ -20,7 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
 )
 from rebalance_check.properties.engines.form import FormFold
-from rebalance_check.properties.engines.rules import Findings, Rule
+from rebalance_check.properties.engines.rules import Findings, Rule, Views
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.holdings import Holdings
 
@@ -34,20 +34,22 @@ GRANTS: tuple[type[Event], ...] = (
 """The events by which it becomes known that a member holds something in a generation."""
 
 
-def ownership(rule: Rule, *, also: Mapping[type[Event], Rule] | None = None) -> Callable[[Invariant], Fold]:
+def ownership(
+    rule: Rule, *, also: Mapping[type[Event], Rule] | None = None, views: Views = ()
+) -> Callable[[Invariant], Fold]:
     """An invariant about owners.
 
-    ``rule`` takes the holder, the things that it came to hold, the event, and `Holdings`; ``also`` has rules for further
-    events, which take the event and `Holdings`.
+    ``rule`` takes the holder, the things that it came to hold, and the event; ``also`` has rules for
+    further events. Rules of both kinds are given `Holdings` and the further ``views``.
     """
 
-    def granted(event: Event, holdings: Holdings) -> Findings:
+    def granted(event: Event, holdings: Holdings, *others: object) -> Findings:
         if holdings.granted is None:
             return None
         holder, things = holdings.granted
-        return rule(holder, things, event, holdings)
+        return rule(holder, things, event, holdings, *others)
 
     def fold(invariant: Invariant) -> Fold:
-        return FormFold(invariant, {**dict.fromkeys(GRANTS, granted), **(also or {})}, (Holdings,))
+        return FormFold(invariant, {**dict.fromkeys(GRANTS, granted), **(also or {})}, (Holdings, *views))
 
     return fold

@@ -201,7 +201,7 @@ AssignedOncePerGeneration: Final = Invariant(
     """,
 )
 
-# ---------------------------------------------------------------------------------------------- revoked before reassigned
+# ---------------------------------------------------------------------------------------------- revoked before given on
 
 
 def _withheld(event: AssignmentComputed, holdings: Holdings, _claims: Claims) -> Iterator[Finding]:
@@ -248,7 +248,7 @@ def _given_up_before(
             yield next((each for each in found if not isinstance(each, Excused)), found[0] if found else CHECKED)
 
 
-def _still_held(
+def _still_held(  # noqa: PLR0917 - a rule and its views
     holder: Holder, other: Holder, thing: str, event: Event, holdings: Holdings, claims: Claims
 ) -> Finding:
     if thing in other.unconfirmed:
@@ -303,8 +303,10 @@ def _assigned_in_turn(event: PartitionsAssigned, members: Members) -> Iterator[F
     owned = members.of(event.member).owned
     for one in event.partitions:
         before = owned.get(one)
-        yield CHECKED if before is None else _wrong_callback(
-            f"{one} was assigned to {event.member} twice in a row", before, event
+        yield (
+            CHECKED
+            if before is None
+            else _wrong_callback(f"{one} was assigned to {event.member} twice in a row", before, event)
         )
 
 
