@@ -223,14 +223,19 @@ class Fold:
 
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""
-        for needed in self._way():
-            if counts.keys().isdisjoint(needed):
-                return _holds_no(needed)
-        if self.checked(counts):
-            return ""
+        missing = self.misses(counts)
+        if missing or self.checked(counts):
+            return missing
         if self.excused:
             return f"each case is excused: {exemptions(self.excused)}"
         return f"no {one_of(self.breaking)} of the history put the claim to the test"
+
+    def misses(self, counts: Counts) -> str:
+        """Which events a history with so many events of each type holds none of, and needs; empty where it has all."""
+        for needed in self._way():
+            if counts.keys().isdisjoint(needed):
+                return _holds_no(needed)
+        return ""
 
     def verdict(self) -> Verdict:
         """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
@@ -288,6 +293,11 @@ class Either(Fold):
     def lacks(self, counts: Counts) -> str:
         """Nothing could break the claim where nothing could break it for any of the folds; all say why."""
         reasons = [fold.lacks(counts) for fold in self._folds]
+        return "; and ".join(dict.fromkeys(reasons)) if all(reasons) else ""
+
+    def misses(self, counts: Counts) -> str:
+        """Which events a history lacks for all of the folds."""
+        reasons = [fold.misses(counts) for fold in self._folds]
         return "; and ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
     def verdict(self) -> Verdict:

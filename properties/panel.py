@@ -191,7 +191,7 @@ def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
     if counted.is_quiet:
         return Untested(NOTHING_BETWEEN)
     if invariant.needs_end and not counted.is_ended:
-        lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
+        lacking = fold.misses(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
         return Untested(lacking) if lacking else Undecided(NOT_ENDED)
     lacking = fold.lacks(counts)
     return _untested(lacking) if lacking else _held(fold.checked(counts), tuple(sorted(fold.excused.items())))

@@ -33,15 +33,15 @@ EMPTY: Final = IncarnationStarted(incarnation=1, generation=0, status="Empty")
 
 HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     "a node that was paused begins anew": (
-        LOADS, (RUN, LOADED, appended(1), NodeChanged(node=0, change="paused"), EMPTY)
+        LOADS, (RUN, LOADED, appended(1_001), NodeChanged(node=0, change="paused"), EMPTY)
     ),
     "a deleted group begins anew": (
-        LOADS, (RUN, LOADED, appended(1), GroupDeleted(incarnation=0, generation=1, status="Empty"), EMPTY)
+        LOADS, (RUN, LOADED, appended(1_001), GroupDeleted(incarnation=0, generation=1, status="Empty"), EMPTY)
     ),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
-    "it begins without its record": (LOADS, (RUN, LOADED, appended(1), EMPTY)),
+    "it begins without its record": (LOADS, (RUN, LOADED, appended(1_001), EMPTY)),
 }  # fmt: skip
 
 

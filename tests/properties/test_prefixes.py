@@ -120,7 +120,9 @@ def test_several_groups_in_which_much_is_broken(history: History, seed: int) -> 
     random = Random(seed)
     everything = [event for each in BY_HAND for event in spelt_out(each)]
     everything += [event for histories in BROKEN.values() for events in histories for event in events]
-    of_groups = [replace(e, group=random.choice("gh")) for e in everything if not isinstance(e, RunStarted | RunEnded)]
+    of_groups = [
+        replace(e, group=random.choice("gh"), time_ms=0) for e in everything if not isinstance(e, RunStarted | RunEnded)
+    ]
     random.shuffle(of_groups)
     started = RunStarted(subject="all that is broken", punctual=True, group="g")
     judgement = check_prefixes(history(started, *of_groups, pending=("much",)), random)
