@@ -158,6 +158,10 @@ def _was_replaced(first: Fact, other: Fact, rounds: Rounds, instances: Instances
     return ""
 
 
+def _of_another_member(first: Fact, other: Fact) -> bool:
+    return first.observer != other.observer
+
+
 def _assigned_twice(first: Fact, other: Fact) -> str:
     (_, generation), partition = first.key  # type: ignore[misc] # as `_completed` makes it
     return f"{partition} is assigned to {first.observer} and {other.observer} in generation {generation}"
@@ -180,6 +184,7 @@ AssignedOncePerGeneration: Final = Invariant(
     fold=agreement(
         {AssignmentCompleted: _completed},
         headline=_assigned_twice,
+        differ=_of_another_member,
         unless=_was_replaced,
         views=(Rounds, Instances),
         checks_first=True,
@@ -244,7 +249,7 @@ def _given_up_before(
     for thing in things:
         if thing in holder.holds and holder.holds[thing] is event:
             found = [_still_held(holder, other, thing, event, holdings, claims)
-                     for other in claims.who_takes_part(holder, thing, holdings)]  # fmt: skip
+                     for other in claims.who_may_take_part(holder, thing, holdings)]  # fmt: skip
             yield next((each for each in found if not isinstance(each, Excused)), found[0] if found else CHECKED)
 
 
@@ -640,12 +645,14 @@ ResetMemberLosesEverything: Final = Invariant(
 
 def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Findings:
     """It joined without what it gave up: no assignment had asked for that."""
-    given_up = revocations.at_join
-    if given_up is None or not given_up.was_settled:
+    before = revocations.at_join
+    if before is None or not before.is_settled:
         return None
-    early = given_up.early
+    early = before.early
     if early is None:
-        return CHECKED
+        if not before.owns_some:
+            return None
+        return Excused(before.excused) if before.excused else CHECKED
     gone = ", ".join(early.partitions)
     return broken(
         f"{event.member} gave up {gone} before it joined generation {event.generation}",

@@ -236,6 +236,10 @@ class Holdings(Memory):
             holder = self.members[name] = Holder(name)
         return holder
 
+    def name_of(self, member_id: str) -> str:
+        """The process behind a member id, as far as it has shown itself."""
+        return next((one.name for one in self.members.values() if one.member_id == member_id), member_id)
+
     def on_gone(self, event: MemberEvent) -> None:
         """The process starts afresh or ended: it holds nothing and belongs to no generation."""
         holder = self.of(event.member)
