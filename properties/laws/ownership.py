@@ -58,15 +58,15 @@ def _one_owner(holder: Holder, things: tuple[str, ...], event: Event, holdings: 
     if holder.round is None:
         return
     for thing in things:
-        others = [h for h in holdings.in_round.get((holder.round, thing), {}).values() if h is not holder]
-        excused = [_why_not_current(holder, other, thing, holdings) for other in others]
-        clash = next((other for other, why in zip(others, excused, strict=True) if not why), None)
-        if clash is not None:
-            yield _two_owners(holder, clash, thing, event)
-        elif others:
-            yield Excused(excused[0])
+        exemption = ""
+        for other in holdings.in_round.get((holder.round, thing), {}).values():
+            if other is not holder:
+                exemption = _why_not_current(holder, other, thing, holdings)
+                if not exemption:
+                    yield _two_owners(holder, other, thing, event)
+                    break
         else:
-            yield CHECKED
+            yield Excused(exemption) if exemption else CHECKED
 
 
 def _why_not_current(one: Holder, other: Holder, thing: str, holdings: Holdings) -> str:
@@ -248,9 +248,12 @@ def _given_up_before(
         return
     for thing in things:
         if thing in holder.holds and holder.holds[thing] is event:
-            found = [_still_held(holder, other, thing, event, holdings, claims)
-                     for other in claims.who_may_take_part(holder, thing, holdings)]  # fmt: skip
-            yield next((each for each in found if not isinstance(each, Excused)), found[0] if found else CHECKED)
+            found: Finding = CHECKED
+            for other in claims.who_may_take_part(holder, thing, holdings):
+                found = _still_held(holder, other, thing, event, holdings, claims)
+                if not isinstance(found, Excused):
+                    break
+            yield found
 
 
 def _still_held(  # noqa: PLR0917 - a rule and its views

@@ -25,8 +25,12 @@ from rebalance_check.properties.views.members import COOPERATIVE
 
 @dataclass(slots=True)
 class BetweenRounds:
-    """One member: ``is_settled`` after a completed round until it joins again, in which it was left with partitions
-    (``owns_some``) or not. ``topics`` are those that it wants (None: unknown), ``early`` is what it gave up too early, ``excused`` why it gave something up that it need not keep."""
+    """One member: ``is_settled`` after a completed round until it joins again; ``owns_some`` where that round left it
+    with partitions.
+
+    ``topics`` are those that it wants (None: unknown), ``early`` is what it gave up too early, ``excused`` says why it
+    gave up something that it need not keep.
+    """
 
     is_settled: bool = False
     owns_some: bool = False
