@@ -2,12 +2,13 @@
 
 Every client library says the same through its adapter, in live runs and in applications. What a library does not show
 stays unknown. The events of a rebalance are recorded when the consumer shows it: a generation with its first callback
-or after the poll in which it began.
+or after the poll in which it began, and before its SyncGroup where the requests are recorded, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.recorders.membership import UNKNOWN_NODE, Committed, Membership
@@ -54,6 +55,7 @@ class Observer:
         self._is_leaving = False
         self._topics: tuple[str, ...] | None = None
         self._held: set[str] = set()
+        self._looking = RLock()
 
     @property
     def recorder(self) -> Recorder:
@@ -171,8 +173,19 @@ class Observer:
             self.emit(CoordinatorFound(member=self.member, node=now.coordinator))
         return now
 
+    def joined(self) -> None:
+        """The client has taken up a generation; it shows that by now, and has not synced yet."""
+        self._look()
+
     def _look(self) -> Membership:
-        """The same; a new generation, the loss of the membership and other topics are events, too."""
+        """The same; a new generation, the loss of the membership and other topics are events, too.
+
+        One thread looks at a time: what it sees is not older than what another has seen.
+        """
+        with self._looking:
+            return self._look_now()
+
+    def _look_now(self) -> Membership:
         now = self._see()
         if self._is_leaving:
             return now if _is_member(now) else self._joined

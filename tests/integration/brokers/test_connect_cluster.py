@@ -17,9 +17,18 @@ from rebalance_check.model.vocabulary.connect_events import (
     TaskStarted,
     WorkCancelled,
 )
-from rebalance_check.model.vocabulary.events import Event, MemberCrashed, MembershipLost, StatusRead
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MembershipLost,
+    StatusAppended,
+    StatusIgnored,
+    StatusRead,
+)
 from rebalance_check.properties.history import read_history, write_history
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.status.stores import TOPIC_PREFIX
 from rebalance_check.properties.verdict import Outcome
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
@@ -78,6 +87,29 @@ def test_config_churn__what_was_abandoned_ends_at_last(run: Callable[[str], list
     assert [event.work for event in history if isinstance(event, CancelledWorkEnded)] == [f"{CONNECTOR}-0"]
     states = {event.status for event in history if isinstance(event, StatusRead)}
     assert states >= {"RUNNING", "PAUSED", "STOPPED", "FAILED", "RESTARTING", "UNASSIGNED", "DESTROYED"}
+
+
+def test_config_churn__the_status_stores_of_the_workers_are_judged(run: Callable[[str], list[Event]]) -> None:
+    history = run("config_churn")
+    appended = {(event.partition, event.offset) for event in history if isinstance(event, StatusAppended)}
+    assert {event.worker for event in history if isinstance(event, StatusAppended)} == {"w0", "w1"}
+    read = {
+        (event.partition, event.offset): event for event in history if isinstance(event, StatusRead | StatusIgnored)
+    }
+    of_topics = {place for place, event in read.items() if event.key.startswith(TOPIC_PREFIX)}
+    assert appended == read.keys() - of_topics
+    verdicts = judge(history, SafeStatusWrites).verdicts
+    assert {verdict.outcome for verdict in verdicts.values()} <= {Outcome.HELD, Outcome.UNTESTED}
+    held = {
+        one.name.removeprefix("safe_status_writes.")
+        for one, verdict in verdicts.items()
+        if verdict.outcome is Outcome.HELD
+    }
+    assert held >= {
+        "appends_answer_sends", "cache_follows_reads", "explained_overwrite", "log_keeps_send_order",
+        "quiescent_safety", "readers_converge", "reads_in_order", "reads_say_what_was_sent",
+        "sent_records_are_understood", "stale_unassigned_ignored", "suppressed_iff_newer_cached",
+    }  # fmt: skip
 
 
 def test_a_rolling_restart_within_the_delay__nothing_runs_twice(run: Callable[[str], list[Event]]) -> None:
