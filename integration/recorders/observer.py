@@ -174,8 +174,11 @@ class Observer:
         return now
 
     def joined(self) -> None:
-        """The client has taken up a generation; it shows that by now, and has not synced yet."""
-        self._look()
+        """The client has taken up a generation, maybe once more; it shows that by now, and has not synced yet."""
+        with self._looking:
+            before, now = self._joined, self._look_now()
+            if _is_member(now) and _is_same(before, now):
+                self.emit(MemberJoined(member=self.member, generation=now.generation, member_id=now.member_id))
 
     def _look(self) -> Membership:
         """The same; a new generation, the loss of the membership and other topics are events, too.

@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Held
+from tests.integration.seen import assert_seen
 
 pytestmark = pytest.mark.virtual
 
@@ -45,6 +46,7 @@ def broken(history: list[Event]) -> set[str]:
 
 
 def test_kafkas_own_stores_hold_every_invariant(histories: list[list[Event]]) -> None:
+    assert_seen("lockstep: status", *histories)
     held: set[str] = set()
     for history in histories:
         judgement = judge(history, SafeStatusWrites)

@@ -68,6 +68,15 @@ def test_a_generation_is_joined_once__where_it_is_shown_first(shown: Shown) -> N
     assert judge(shown.history).outcome is Outcome.HELD
 
 
+def test_a_generation_that_is_taken_up_once_more__is_joined_once_more(shown: Shown) -> None:
+    shown.in_generation(1).observer.joined()
+    shown.observer.joined()
+    shown.observer.after_poll(lambda: ())
+    assert shown.kinds == [MemberJoined, MemberJoined]
+    shown.in_generation(2).observer.joined()
+    assert shown.kinds == [MemberJoined, MemberJoined, MemberJoined]
+
+
 def test_a_membership_that_ended_unseen__is_lost_when_another_member_id_is_shown(shown: Shown) -> None:
     shown.in_generation(1).assigned([T0])
     shown.in_generation(4, "b").lost([T0])

@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import Event, GroupMetadataAppended
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome, Untested
+from tests.integration.seen import assert_seen
 
 PERSISTENCE = select(["persistence"])
 UNSEEN = {
@@ -103,8 +104,10 @@ def test_kafkas_coordinators_hold_every_invariant_that_judges_their_replies(kafk
     left_out = {*side_by_side.JUDGED, *(TIMED_OUT_IN_SCALA if kafka.release.scala else ())}
     judged = [invariant for invariant in CATALOGUE if invariant.name not in left_out]
     held: set[str] = set()
-    for seed in range(60):
-        verdicts = judge(history_of_kafka(kafka, random_scenario(seed), seed), judged).verdicts
+    histories = [history_of_kafka(kafka, random_scenario(seed), seed) for seed in range(60)]
+    assert_seen("virtual kafka", *histories)
+    for seed, history in enumerate(histories):
+        verdicts = judge(history, judged).verdicts
         assert [(seed, verdict) for verdict in verdicts.values() if verdict.outcome is Outcome.VIOLATED] == []
         held.update(invariant.name for invariant, verdict in verdicts.items() if isinstance(verdict, Held))
     assert held >= OF_REPLIES - left_out
