@@ -69,11 +69,11 @@ def test_a_generation_is_joined_once__where_it_is_shown_first(shown: Shown) -> N
 
 
 def test_a_generation_that_is_taken_up_once_more__is_joined_once_more(shown: Shown) -> None:
-    shown.in_generation(1).observer.joined()
+    shown.in_generation(1).joined()
     shown.observer.joined()
     shown.observer.after_poll(lambda: ())
     assert shown.kinds == [MemberJoined, MemberJoined]
-    shown.in_generation(2).observer.joined()
+    shown.in_generation(2).joined()
     assert shown.kinds == [MemberJoined, MemberJoined, MemberJoined]
 
 
