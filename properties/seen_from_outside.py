@@ -27,6 +27,13 @@ _OF_REQUESTS: Final[EventTypes] = frozenset(
     {vocabulary.LookUpAnswered, vocabulary.LookUpSent, vocabulary.RequestAnswered, vocabulary.RequestSent}
 )
 
+_OF_THE_WIRE: Final[EventTypes] = frozenset(
+    {
+        vocabulary.ConnectionClosed, vocabulary.ConnectionOpened, vocabulary.CoordinatorMoved,
+        vocabulary.ReplyObserved, vocabulary.RequestObserved,
+    }
+)  # fmt: skip
+
 _OF_STATUS_STORES: Final[EventTypes] = frozenset(
     {
         vocabulary.StatusAnswered, vocabulary.StatusAppended, vocabulary.StatusAttempted, vocabulary.StatusIgnored,
@@ -56,10 +63,11 @@ SEEN_IN: Final[Mapping[str, EventTypes]] = MappingProxyType({
         vocabulary.AssignmentComputed, vocabulary.CoordinatorFound, vocabulary.HealEnded, vocabulary.RunEnded,
         vocabulary.RunStarted, vocabulary.TopicsDescribed,
     },
-    "wire": frozenset({
-        vocabulary.ConnectionClosed, vocabulary.ConnectionOpened, vocabulary.CoordinatorMoved,
-        vocabulary.ReplyObserved, vocabulary.RequestObserved,
-    }),
+    "wire": _OF_THE_WIRE,
+    "client kit": _OF_THE_WIRE | {
+        vocabulary.ProcessEnded, vocabulary.ProcessSignalled, vocabulary.ProcessStarted, vocabulary.RunEnded,
+        vocabulary.RunStarted,
+    },
     "java connect": _OF_A_CLUSTER | _OF_STATUS_STORES | {
         vocabulary.CancelledWorkEnded, vocabulary.ConfigAppended, vocabulary.WorkCancelled,
     },

@@ -144,7 +144,7 @@ class ConnectCluster(AwaitedCluster):
         self.harness.emit(
             WorkerConfigured(
                 member=name, mode=mode, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
-                # A Java worker tells nobody what its work is doing but by its statuses: they are not judged by that.
+                # Only its statuses say what the work of a Java worker is doing: they cannot be judged by that.
                 store=place.store if ours else "",
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
             )

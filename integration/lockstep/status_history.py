@@ -116,10 +116,10 @@ class RecordedStore:
         records = [_asking(*record) for partition in self.topic.partitions for record in partition]
         started, *answers = self.store.perform({"op": "start", "records": records}).trace
         assert started == "log.start", started
-        told = iter(answers)
+        rest = iter(answers)
         for number, end in enumerate(ends):
             for offset in range(end):
-                self._was_read(number, offset, told)
+                self._was_read(number, offset, rest)
         self.emit(StatusStoreStarted(worker=self.name))
 
     def stop(self) -> None:

@@ -83,7 +83,13 @@ FLOORS = (
     ),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
-    ("properties.malformed", "properties.features", "properties.numbering", "properties.signatures"),
+    (
+        "properties.malformed",
+        "properties.features",
+        "properties.numbering",
+        "properties.seen_from_outside",
+        "properties.signatures",
+    ),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage", "properties.situations"),
     ("properties.views", "properties.exit_codes"),

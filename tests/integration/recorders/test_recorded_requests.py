@@ -167,7 +167,7 @@ class Emitting:
 
 def test_a_request_that_fails_has_no_known_outcome() -> None:
     observer, inner = Emitting(), Connections(TimeoutError())
-    requests: Any = RecordedRequests(inner, observer)  # type: ignore[arg-type]
+    requests: Any = RecordedRequests(inner, observer)  # type: ignore[arg-type] # as much of an observer as is used
     assert requests.send(HeartbeatRequest(), node_id="c") is inner
     assert requests.other == inner.other
     [was_sent, answered] = observer.events
@@ -181,7 +181,7 @@ def test_what_cannot_be_recorded_is_sent_all_the_same(caplog: pytest.LogCaptureF
         protocols = (("range", object()),)
 
     observer, inner = Emitting(), Connections(object())
-    requests: Any = RecordedRequests(inner, observer)  # type: ignore[arg-type]
+    requests: Any = RecordedRequests(inner, observer)  # type: ignore[arg-type] # as much of an observer as is used
     with caplog.at_level("WARNING", kafka_python_requests.__name__):
         requests.send(JoinGroupRequest(), node_id="c")
     assert len(inner.sent) == 1
