@@ -53,10 +53,14 @@ class RecordedRequests:
         future = self._inner.send(request, *arguments, **named)
         if api in RECORDED:
             number = next(self._numbers)
-            member, emit = self._observer.member, self._observer.emit
-            self._guarded(lambda: emit(_sent(member, api, number, request)))
-            future.add_both(lambda reply: self._guarded(lambda: emit(_answered(member, api, number, reply))))
+            self._guarded(lambda: self._observer.emit(_sent(self._observer.member, api, number, request)))
+            future.add_both(lambda reply: self._guarded(lambda: self._answered(api, number, reply)))
         return future
+
+    def _answered(self, api: str, number: int, reply: Any) -> None:
+        event = _answered(self._observer.member, api, number, reply)
+        self._observer.emit(event)
+        self._observer.refused(event.error or "")
 
     def _guarded(self, record: Callable[[], None]) -> None:
         """Record something; the application goes on where that fails."""
@@ -85,7 +89,7 @@ def _sent(member: str, api: str, number: int, request: Any) -> Event:
     )  # fmt: skip
 
 
-def _answered(member: str, api: str, number: int, reply: Any) -> Event:
+def _answered(member: str, api: str, number: int, reply: Any) -> LookUpAnswered | RequestAnswered:
     is_unknown = isinstance(reply, Exception)
     if api == Api.FIND_COORDINATOR:
         if is_unknown:

@@ -164,6 +164,9 @@ class Emitting:
     def emit(self, event: Event) -> None:
         self.events.append(event)
 
+    def refused(self, error: str) -> None:
+        assert error == ""
+
 
 def test_a_request_that_fails_has_no_known_outcome() -> None:
     observer, inner = Emitting(), Connections(TimeoutError())
