@@ -86,7 +86,7 @@ FLOORS = (
     (
         "properties.malformed",
         "properties.features",
-        "properties.numbering",
+        "properties.seen_from_outside",
         "properties.signatures",
         "properties.between",
     ),
