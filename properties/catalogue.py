@@ -34,13 +34,14 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import ownership
+from rebalance_check.properties.laws import members, ownership
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
+    *members.LAWS,
     *generation.CLAIMS,
     *fencing.CLAIMS,
     *identity.CLAIMS,

@@ -241,17 +241,19 @@ from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
-from rebalance_check.properties.laws.ownership import (
-    AssignedOncePerGeneration,
+from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
     EagerOwnsNothingWhileJoining,
     LostIsNotCommitted,
-    NoDoubleOwnership,
     OwnedEqualsAssigned,
     ResetMemberLosesEverything,
-    RevokedBeforeReassigned,
     RevokedIsNotCommitted,
+)
+from rebalance_check.properties.laws.ownership import (
+    AssignedOncePerGeneration,
+    NoDoubleOwnership,
+    RevokedBeforeReassigned,
 )
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine

@@ -24,7 +24,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Excused:
-    """The case looks broken, or could not be told, and an exemption applies: its name, in plain words."""
+    """The case looks broken, or cannot be judged, and an exemption applies: its name, in plain words."""
 
     exemption: str
 

@@ -92,9 +92,11 @@ FLOORS = (
     ),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage", "properties.situations"),
-    ("properties.views", "properties.exit_codes"),
+    ("properties.views", "properties.exit_codes", "properties.completeness"),
+    ("properties.engines",),
     ("properties.standstill",),
     (
+        "properties.laws",
         "properties.invariants",
         "properties.status",
         "properties.config_store",

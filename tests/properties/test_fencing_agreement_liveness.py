@@ -33,7 +33,7 @@ from rebalance_check.properties.invariants.fencing import StaleGenerationIsRefus
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws.ownership import LostIsNotCommitted
+from rebalance_check.properties.laws.members import LostIsNotCommitted
 from rebalance_check.properties.verdict import Outcome, Violated
 
 History = Callable[..., list[Event]]

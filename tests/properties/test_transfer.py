@@ -23,11 +23,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws.ownership import (
-    CallbacksAlternate,
-    EagerOwnsNothingWhileJoining,
-    RevokedBeforeReassigned,
-)
+from rebalance_check.properties.laws.members import CallbacksAlternate, EagerOwnsNothingWhileJoining
+from rebalance_check.properties.laws.ownership import RevokedBeforeReassigned
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
