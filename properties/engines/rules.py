@@ -84,7 +84,7 @@ class RuleFold(Fold):
         elif isinstance(found, Excused):
             self.excuse(found.exemption)
         else:
-            for each in found:  # type: ignore[union-attr] # what is no finding is several
+            for each in found:
                 self.conclude(each)
 
 

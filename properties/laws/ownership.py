@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
@@ -29,7 +29,15 @@ from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.claims import Claims
-from rebalance_check.properties.views.holdings import EAGER, EXEMPTS_A_HOLDER, Holder, Holdings, Instances, Rounds
+from rebalance_check.properties.views.holdings import (
+    EAGER,
+    EXEMPTS_A_HOLDER,
+    Holder,
+    Holdings,
+    Instances,
+    Round,
+    Rounds,
+)
 
 FAMILY: Final = "ownership"
 
@@ -121,13 +129,21 @@ NoDoubleOwnership: Final = Invariant(
 # ---------------------------------------------------------------------------------------------- one assignment
 
 
+class _Share(NamedTuple):
+    """A partition in a round: it has one owner."""
+
+    round: Round
+    partition: str
+
+
 def _completed(event: AssignmentCompleted, rounds: Rounds, _instances: Instances) -> list[Fact] | None:
     place = rounds.round_of(event)
     if event.generation == NO_GENERATION or rounds.is_removed(place[0], event.member_id):
         return None
     says = f"{event.member} completed generation {event.generation} with {{partition}} at {STEP}"
     return [
-        Fact((place, one), event.member, event.member, says.replace("{partition}", one), event) for one in event.owned
+        Fact(_Share(place, one), event.member, event.member, says.replace("{partition}", one), event)
+        for one in event.owned
     ]
 
 
@@ -146,7 +162,8 @@ def _of_another_member(first: Fact, other: Fact) -> bool:
 
 
 def _assigned_twice(first: Fact, other: Fact) -> str:
-    (_, generation), partition = first.key  # type: ignore[misc] # as `_completed` makes it
+    assert isinstance(first.key, _Share)
+    partition, (_, generation) = first.key.partition, first.key.round
     return f"{partition} is assigned to {first.observer} and {other.observer} in generation {generation}"
 
 
