@@ -27,6 +27,8 @@ COMPILED = (
     "properties/panel.py",
     "properties/config_store/*.py",
     "properties/connect/*.py",
+    "properties/engines/*.py",
+    "properties/laws/*.py",
     "properties/contract/*.py",
     "properties/invariants/*.py",
     "properties/need/*.py",

@@ -141,10 +141,8 @@ def _completed(event: AssignmentCompleted, rounds: Rounds, _instances: Instances
     if event.generation == NO_GENERATION or rounds.is_removed(place[0], event.member_id):
         return None
     says = f"{event.member} completed generation {event.generation} with {{partition}} at {STEP}"
-    return [
-        Fact(_Share(place, one), event.member, event.member, says.replace("{partition}", one), event)
-        for one in event.owned
-    ]
+    me = event.member
+    return [Fact(_Share(place, one), me, me, says.replace("{partition}", one), event) for one in event.owned]
 
 
 def _was_replaced(first: Fact, other: Fact, rounds: Rounds, instances: Instances) -> str:

@@ -228,6 +228,11 @@ class Holdings(Memory):
         """Built on what the coordinator and the starting processes tell."""
         return cls(Rounds.among(memories), Instances.among(memories))
 
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The coordinator's rounds, and the instance ids of processes."""
+        return self.rounds, self.instances
+
     def of(self, name: str) -> Holder:
         """What the member process ``name`` holds."""
         holder = self.members.get(name)

@@ -70,7 +70,7 @@ def script(seed: int, steps: int) -> Iterator[Event]:
         yield PartitionsAssigned(source=owner, member=owner, generation=1, partitions=("t-0",))
         if step != forget:
             yield PartitionsRevoked(source=owner, member=owner, generation=1, partitions=("t-0",))
-    yield RunEnded(source="harness")
+    yield RunEnded(source="harness", pending=())
 
 
 def number(events: Iterator[Event]) -> list[Event]:
