@@ -9,7 +9,7 @@ a phase, or a record, which the step brought about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.impl.coordinator import GroupConfig
@@ -111,9 +111,7 @@ class _Runner(RecordedRunner):
 class _HistoryWriter:
     """Looks after each step at the log, the group and the replies, and records what changed."""
 
-    def __init__(
-        self, coordinator: SteeredCoordinator, name: str, config: GroupConfig, listener: LastNumbers
-    ) -> None:
+    def __init__(self, coordinator: SteeredCoordinator, name: str, config: GroupConfig, listener: LastNumbers) -> None:
         self.runner: ScenarioRunner | None = None
         self._coordinator = coordinator
         self._numbers = listener
