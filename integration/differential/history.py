@@ -9,7 +9,7 @@ a phase, or a record, which the step brought about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.impl.coordinator import GroupConfig
@@ -28,7 +28,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.scenarios import perform
 from rebalance_check.impl.scenarios.recorded import GROUP, RecordedRunner, pieces
 from rebalance_check.impl.scenarios.runner import Observed, ScenarioRunner, settings_of
@@ -81,8 +81,9 @@ def observed_history(coordinator: SteeredCoordinator, name: str, scenario: Seque
     if config is None:
         raise RebalanceCheckError(f"{scenario[0]!r} is no line of settings: begin the scenario with one")
     events: list[Event] = []
-    writer = _HistoryWriter(coordinator, name, config, events.append)
-    runner = writer.runner = _Runner(coordinator, config, events.append)
+    listener = LastNumbers(events.append)
+    writer = _HistoryWriter(coordinator, name, config, listener)
+    runner = writer.runner = _Runner(coordinator, config, listener)
     for line in scenario[1:]:
         for piece in pieces(runner, line):
             runner.observed.clear()
@@ -110,11 +111,10 @@ class _Runner(RecordedRunner):
 class _HistoryWriter:
     """Looks after each step at the log, the group and the replies, and records what changed."""
 
-    def __init__(
-        self, coordinator: SteeredCoordinator, name: str, config: GroupConfig, listener: Callable[[Event], None]
-    ) -> None:
+    def __init__(self, coordinator: SteeredCoordinator, name: str, config: GroupConfig, listener: LastNumbers) -> None:
         self.runner: ScenarioRunner | None = None
         self._coordinator = coordinator
+        self._numbers = listener
         self._harness, self._recorder = (
             Recorder(GROUP, source, lambda: self.runner.now if self.runner else 0, listener)
             for source in ("harness", "coordinator")
@@ -127,8 +127,8 @@ class _HistoryWriter:
         self._harness.emit(RunStarted(subject=name))
 
     def end(self) -> None:
-        """Nothing is missing."""
-        self._harness.emit(RunEnded())
+        """Nothing is missing; a scenario ends where it likes, so that nothing is known to be at rest."""
+        self._harness.emit(RunEnded(pending=None, last=self._numbers.attested))
 
     def note(self, line: str, asked: Asked | None, observed: Sequence[Observed]) -> None:
         """Record what a step changed in which ``asked`` was sent, and the replies of ``observed`` came."""

@@ -66,7 +66,11 @@ class KnownDeviation:
 
 def without_members(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
     """The history as if these members had not been seen at all: for claims that compare a member with itself."""
-    return (event for event in events if event.source not in members)
+    for event in events:
+        if isinstance(event, RunEnded):
+            yield replace(event, last=tuple(each for each in event.last if each[1] not in members))
+        elif event.source not in members:
+            yield event
 
 
 def without_stuck_leaders(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
@@ -109,8 +113,8 @@ def _rejoined(later: Sequence[Event], lost: MembershipLost) -> bool:
 
 def _less_pending(events: Iterable[Event], forgiven: set[str]) -> Iterator[Event]:
     for event in events:
-        if isinstance(event, RunEnded):
-            yield replace(event, pending=tuple(what for what in event.pending or () if what not in forgiven))
+        if isinstance(event, RunEnded) and event.pending is not None:
+            yield replace(event, pending=tuple(what for what in event.pending if what not in forgiven))
         else:
             yield event
 

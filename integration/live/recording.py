@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder, SharedRecorder
 from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.history import decode, encode
 
 
@@ -100,8 +100,14 @@ def merge(recordings: Sequence[Path]) -> Iterator[Event]:
 
 
 def renumbered(events: Iterable[Event]) -> Iterator[Event]:
-    """The events with sequence numbers given anew, from 0 for each source."""
+    """The events with sequence numbers given anew, from 0 for each source; `RunEnded` attests the new numbers.
+
+    The caller has closed every source by the end of the run.
+    """
     numbers: Counter[str] = Counter()
+    last = LastNumbers(lambda _event: None)
     for event in events:
-        yield replace(event, seq=numbers[event.source])
+        new = replace(event, seq=numbers[event.source])
         numbers[event.source] += 1
+        yield replace(new, last=last.attested) if isinstance(new, RunEnded) else new
+        last(new)

@@ -183,6 +183,7 @@ class _Run:
                 process.ask_to_leave()
             for process in alive:
                 process.await_end()
+            self._watching.close()  # no source of the run goes on behind its end
             self.harness.emit(RunEnded(pending=tuple(self._pending)))
         finally:
             self._kill_all()

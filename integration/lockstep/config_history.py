@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rebalance_check.impl.connect.config.values import ConfigRecord
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.integration.lockstep.java_stores import Stores
 from rebalance_check.integration.lockstep.sequence import StepSequence
 from rebalance_check.model.vocabulary.events import (
@@ -32,13 +32,14 @@ def restarts(stores: Stores, logs: Mapping[str, Log]) -> list[Event]:
     ``logs`` is by worker; the records of each are plain JSON.
     """
     events: list[Event] = []
-    harness = Recorder(_GROUP, "harness", _no_time, events.append)
+    listener = LastNumbers(events.append)
+    harness = Recorder(_GROUP, "harness", _no_time, listener)
     harness.emit(RunStarted(subject=stores.name, seed=0))
     for member, log in logs.items():
-        recorder = Recorder(_GROUP, member, _no_time, events.append)
+        recorder = Recorder(_GROUP, member, _no_time, listener)
         for event in _start(stores, member, log):
             recorder.emit(event)
-    harness.emit(RunEnded())
+    harness.emit(RunEnded(pending=(), last=listener.attested))  # each has read all of the topic
     return events
 
 

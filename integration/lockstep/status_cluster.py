@@ -9,7 +9,7 @@ from typing import Final
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, StatusKey, TaskKey, TopicKey
 from rebalance_check.impl.connect.status.log import SendOutcome
-from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.integration.lockstep.java_stores import StoreSide
 from rebalance_check.integration.lockstep.status_history import DESTROYED, Record, RecordedStore, StatusTopic
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
@@ -45,15 +45,19 @@ class _Cluster:
     seed: int
     random: Random
     events: list[Event] = field(default_factory=list)
+    listener: LastNumbers = field(init=False)
     topic: StatusTopic = field(default_factory=lambda: StatusTopic(tuple([] for _ in range(PARTITIONS))))
     generation: int = 1
     stores: dict[str, RecordedStore] = field(default_factory=dict)
     incarnations: dict[str, int] = field(default_factory=dict)
     now: int = 0
 
+    def __post_init__(self) -> None:
+        self.listener = LastNumbers(self.events.append)
+
     def run(self, steps: int) -> list[Event]:
         """The whole history."""
-        harness = Recorder(_GROUP, "harness", self._time, self.events.append)
+        harness = Recorder(_GROUP, "harness", self._time, self.listener)
         harness.emit(RunStarted(subject=self.side.name, seed=self.seed))
         for worker in WORKERS:
             self._start(worker)
@@ -64,7 +68,7 @@ class _Cluster:
                 store.read(unread[0])
         for store in self.stores.values():
             store.stop()
-        harness.emit(RunEnded())
+        harness.emit(RunEnded(pending=(), last=self.listener.attested))  # all is read, and every store has stopped
         return self.events
 
     def _time(self) -> int:
@@ -73,7 +77,7 @@ class _Cluster:
     def _start(self, worker: str) -> None:
         number = self.incarnations[worker] = self.incarnations.get(worker, 0) + 1
         name = worker if number == 1 else f"{worker}/{number}"
-        recorder = Recorder(_GROUP, name, self._time, self.events.append)
+        recorder = Recorder(_GROUP, name, self._time, self.listener)
         store = self.side.open(f"{self.seed}-{name}")
         self.stores[worker] = RecordedStore(store, name, f"{worker}:8083", self.topic, recorder.emit)
         self.stores[worker].start()

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from rebalance_check.impl.runtime.recorder import SharedRecorder
+from rebalance_check.impl.runtime.recorder import LastNumbers, SharedRecorder
 from rebalance_check.integration.kits.client.view import GroupView
 from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.events import Event
@@ -24,6 +24,7 @@ class Recording:
     def __init__(self, path: Path, group: str, view: GroupView, changed: threading.Condition) -> None:
         self.group = group
         self._writer = HistoryWriter(path)
+        self._write = LastNumbers(self._writer)
         self.view = view
         self._changed = changed
         self._numbers: Counter[str] = Counter()
@@ -36,9 +37,15 @@ class Recording:
                 return
             event = replace(event, group=self.group, seq=self._numbers[event.source])
             self._numbers[event.source] += 1
-            self._writer(event)
+            self._write(event)
             self.view.observe(event)
             self._changed.notify_all()
+
+    @property
+    def attested(self) -> tuple[tuple[str, str, int], ...]:
+        """Group, source and last number of each source so far."""
+        with self._changed:
+            return self._write.attested
 
     def recorder(self, source: str) -> SharedRecorder:
         """A recorder of another observer, which threads may share."""

@@ -241,9 +241,14 @@ def open_trial(
                 finally:
                     trial.kill_all()
         except CutError:
-            run.emit(RunEnded())
+            run.emit(_end_of(recording))
             raise
-        run.emit(RunEnded())
+        run.emit(_end_of(recording))
+
+
+def _end_of(recording: Recording) -> RunEnded:
+    """The end of a scenario, its proxy closed and its processes dead; nobody looked whether all was at rest."""
+    return RunEnded(pending=None, last=recording.attested)
 
 
 def _proxy(broker: Broker, recording: Recording, faults: FaultPlan) -> RecordingProxy:
