@@ -14,21 +14,16 @@ from rebalance_check.properties.invariants import (
     agreement,
     answering,
     assigned,
-    callbacks,
-    client_state,
-    cooperative,
     expectations,
     fencing,
     generation,
     identity,
     joining,
-    kept_claims,
     kept_offsets,
     liveness,
     membership,
     new_members,
     observed,
-    ownership,
     owning,
     persistence,
     refusals,
@@ -39,15 +34,15 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.laws import members, ownership
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
-    *ownership.CLAIMS,
+    *ownership.LAWS,
+    *members.LAWS,
     *generation.CLAIMS,
-    *cooperative.CLAIMS,
-    *callbacks.CLAIMS,
     *fencing.CLAIMS,
     *identity.CLAIMS,
     *agreement.CLAIMS,
@@ -57,10 +52,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *skipping.CLAIMS,
     *persistence.CLAIMS,
     *kept_offsets.CLAIMS,
-    *kept_claims.CLAIMS,
     *request_fencing.CLAIMS,
     *refusals.CLAIMS,
-    *client_state.CLAIMS,
     *timing.CLAIMS,
     *new_members.CLAIMS,
     *observed.CLAIMS,

@@ -211,7 +211,7 @@ class Completeness:
 
     def _is_continued(self, group: str, place: int, concerned: frozenset[str] | None) -> bool:
         """Whether a line that cannot be read holds no event of any source that could excuse: all are complete there."""
-        if not self._is_attested and concerned is None:
+        if not self._is_attested:  # a source that was not seen yet may have written the line
             return False
         return not any(source.last <= place and not source.is_ended for source in self._excusing(group, concerned))
 

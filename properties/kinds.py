@@ -62,8 +62,8 @@ class Evidence(StrEnum):
     """What an accusation rests on, and whose records could hold the event that excuses it.
 
     ``PRESENCE``: on events that contradict each other, so that no lost line excuses it. ``CONCERNED``: on the absence
-    of an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on that of an
-    event that any source could have recorded.
+    of an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on
+    that of an event that any source could have recorded.
     """
 
     PRESENCE = "presence"

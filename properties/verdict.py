@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 
@@ -173,7 +173,9 @@ def violation_named(name: str, claim: str) -> type[Violation]:
         return _raised, (name, claim, self.counterexample)
 
     space = {"__doc__": f"Broken: {claim}.", "__module__": __name__, "__reduce__": reduce}
-    return ViolationType(title, (Violation,), space)
+    made: Any = ViolationType(title, (Violation,), space)
+    found: type[Violation] = made
+    return found
 
 
 def _raised(name: str, claim: str, counterexample: Counterexample) -> Violation:

@@ -163,13 +163,6 @@ from rebalance_check.properties.invariants.agreement import (
 )
 from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
 from rebalance_check.properties.invariants.assigned import AssignmentIsOfItsGeneration
-from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
-from rebalance_check.properties.invariants.client_state import (
-    CooperativeKeepsWhatItOwns,
-    OwnedEqualsAssigned,
-    ResetMemberLosesEverything,
-)
-from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.invariants.expectations import (
     FencedStaysFenced,
     GenerationsHaveMembers,
@@ -183,7 +176,7 @@ from rebalance_check.properties.invariants.expectations import (
     ParkedMemberStays,
     RefusedJoinLeavesNoTrace,
 )
-from rebalance_check.properties.invariants.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.invariants.fencing import StaleGenerationIsRefused
 from rebalance_check.properties.invariants.generation import GenerationMonotonicity
 from rebalance_check.properties.invariants.identity import (
     HeartbeatNamesAMember,
@@ -198,7 +191,6 @@ from rebalance_check.properties.invariants.joining import (
     MembersGoToTheLeader,
     SelectedProtocolIsListedByAll,
 )
-from rebalance_check.properties.invariants.kept_claims import RevokedIsNotCommitted
 from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.membership import (
@@ -220,7 +212,6 @@ from rebalance_check.properties.invariants.observed import (
     MemberIdIsKnownBeforeMembership,
     MembersAreRefusedOnlyWhenFull,
 )
-from rebalance_check.properties.invariants.ownership import AssignedOncePerGeneration, NoDoubleOwnership
 from rebalance_check.properties.invariants.owning import EveryPartitionGetsAnOwner
 from rebalance_check.properties.invariants.persistence import (
     LoadRestoresTheLog,
@@ -250,6 +241,20 @@ from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.members import (
+    CallbacksAlternate,
+    CooperativeKeepsWhatItOwns,
+    EagerOwnsNothingWhileJoining,
+    LostIsNotCommitted,
+    OwnedEqualsAssigned,
+    ResetMemberLosesEverything,
+    RevokedIsNotCommitted,
+)
+from rebalance_check.properties.laws.ownership import (
+    AssignedOncePerGeneration,
+    NoDoubleOwnership,
+    RevokedBeforeReassigned,
+)
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
 from rebalance_check.properties.machines.members import MemberMachine

@@ -144,6 +144,7 @@ class ConnectCluster(AwaitedCluster):
         self.harness.emit(
             WorkerConfigured(
                 member=name, mode=mode, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
+                # Only its statuses say what the work of a Java worker is doing: they cannot be judged by that.
                 store=place.store if ours else "",
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
             )
@@ -309,4 +310,4 @@ class ConnectCluster(AwaitedCluster):
 
     def _history(self) -> list[Event]:
         own = [*self._events, *self.topics.events]
-        return merged(own, self._all, self.names.group, self._wall_to_monotonic_ns)
+        return merged(own, self._all, self.names.group, self.topics.statuses, self._wall_to_monotonic_ns)

@@ -239,13 +239,13 @@ def worker_events(
     """
     reading = _Reading(member, group)
     lines: list[tuple[int, int, JournalLine | str]] = [(line.stamp_ns, 1, line) for line in read_journal(journal)]
-    lines += [(stamp + wall_to_monotonic_ns, 0, text) for stamp, text in _log_lines(log)]
+    lines += [(stamp + wall_to_monotonic_ns, 0, text) for stamp, text in log_lines(log)]
     for stamp, _rank, line in sorted(lines, key=lambda each: each[:2]):
         for event in reading.on_log(line) if isinstance(line, str) else reading.on_line(line):
             yield stamp, event
 
 
-def _log_lines(log: Path) -> Iterator[tuple[int, str]]:
+def log_lines(log: Path) -> Iterator[tuple[int, str]]:
     """Each line of the log that has a time, and that time in nanoseconds since 1970."""
     for line in log.read_text(errors="replace").splitlines():
         match = _STAMP.match(line)

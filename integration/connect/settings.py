@@ -21,6 +21,13 @@ JVM_OPTIONS: Final = (
     "-Duser.timezone=UTC",
 )
 
+TRACED: Final = (
+    "org.apache.kafka.connect.storage.KafkaStatusBackingStore",
+    "org.apache.kafka.clients.producer.KafkaProducer",
+    "org.apache.kafka.clients.producer.internals.ProducerBatch",
+)
+"""The loggers that tell what a status store reads and sends, and what is appended (`status_log`)."""
+
 SIMPLE_LOGGER: Final = tuple(
     f"-Dorg.slf4j.simpleLogger.{name}"
     for name in (
@@ -28,6 +35,7 @@ SIMPLE_LOGGER: Final = tuple(
         "dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS",
         "showThreadName=false",
         "showShortLogName=true",
+        *(f"log.{logger}=trace" for logger in TRACED),
     )
 )
 """The JVM's options for jars with slf4j-simple, such as those that Maven fetched: it logs in nearly log4j's form."""
@@ -148,5 +156,7 @@ _FIXED: Final = {
 def logging_setup(version: str) -> tuple[str, str, str]:
     """The file name, its text, and the JVM's option (to which the path is added) that make a release log to stdout."""
     if version.startswith("3."):
-        return "log4j.properties", _LOG4J_1, "-Dlog4j.configuration=file:"
-    return "log4j2.properties", _LOG4J_2, "-Dlog4j2.configurationFile="
+        traced = "".join(f"log4j.logger.{logger}=TRACE\n" for logger in TRACED)
+        return "log4j.properties", _LOG4J_1 + traced, "-Dlog4j.configuration=file:"
+    traced = "".join(f"logger.t{n}.name={logger}\nlogger.t{n}.level=trace\n" for n, logger in enumerate(TRACED))
+    return "log4j2.properties", _LOG4J_2 + traced, "-Dlog4j2.configurationFile="

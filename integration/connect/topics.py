@@ -13,6 +13,7 @@ from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.connect.journal import Stamped
 from rebalance_check.integration.connect.settings import ClusterNames
+from rebalance_check.integration.connect.status_log import StatusTopic, TopicRecord
 from rebalance_check.integration.connect.tail import TopicTail, read_topic
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.model.vocabulary.config_events import ConfigAppended, ConfigCompacted
@@ -37,7 +38,8 @@ class _ReadOnly(StatusLog):
 
 
 class ClusterTopics:
-    """The topics of a cluster, created here and read until `close`; ``events`` are what came, each with its time.
+    """The topics of a cluster, created here and read until `close`; ``events`` are what came, each with its time, and
+    ``statuses`` the records of the status topic.
 
     Without ``shows_configs`` the config topic's records are no events: which transactional producer appended one, a
     consumer does not see. ``config_topic`` are further settings of the config topic.
@@ -48,6 +50,7 @@ class ClusterTopics:
         shows_configs: bool,
     ) -> None:  # fmt: skip
         self.events: list[Stamped] = []
+        self.statuses = StatusTopic(names.statuses)
         self._bootstrap = bootstrap
         self._shows_configs = shows_configs
         self._names = names
@@ -98,6 +101,9 @@ class ClusterTopics:
 
     def _status(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
         self._now_ns = wall_ns + self._shift_ns
+        if key is not None:
+            text = None if value is None else value.decode(errors="replace")
+            self.statuses.records[offset] = TopicRecord(key, text)
         self._statuses.read(0, offset, key, value)
 
     def _note(self, event: Event) -> None:

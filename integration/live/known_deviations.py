@@ -110,7 +110,7 @@ def _rejoined(later: Sequence[Event], lost: MembershipLost) -> bool:
 def _less_pending(events: Iterable[Event], forgiven: set[str]) -> Iterator[Event]:
     for event in events:
         if isinstance(event, RunEnded):
-            yield replace(event, pending=tuple(what for what in event.pending if what not in forgiven))
+            yield replace(event, pending=tuple(what for what in event.pending or () if what not in forgiven))
         else:
             yield event
 

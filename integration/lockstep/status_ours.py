@@ -19,6 +19,7 @@ from rebalance_check.impl.connect.status.codec import (
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.lockstep.java_stores import OneStore
 from rebalance_check.integration.lockstep.sequence import Observation, Step, StepSequence, value_of
 from rebalance_check.model.vocabulary.events import Event, StatusGivenUp
 
@@ -39,6 +40,10 @@ class OurStatusStores:
     def perform_all(self, sequences: Sequence[StepSequence]) -> list[list[Observation]]:
         """The observations of each sequence, one per step."""
         return [self.perform(sequence) for sequence in sequences]
+
+    def open(self, name: str) -> OneStore:  # noqa: ARG002 - stores share nothing
+        """A new store."""
+        return _Run(self.layout)
 
     def perform(self, sequence: StepSequence) -> list[Observation]:
         """The observations of one sequence."""
@@ -89,15 +94,29 @@ class _Run:
                 self._complete(step)
             case "retry":
                 self.store.run_retry()
+            case "start":
+                self._start(step)
             case "flush":
-                self.trace.append("log.flush")
-                if not self.store.flushing:
-                    self.store.flush()
+                self._flush(step)
             case "stop":
                 self.store.stop()
                 self.trace += ["log.stop", f"retries.await {RETRY_THREAD_TIMEOUT_MS} ms"]
             case _:
                 self.trace.append(self._query(step))
+
+    def _start(self, step: Step) -> None:
+        self.trace.append("log.start")
+        self.store.start((len(step["records"]),))
+        for record in step["records"]:
+            self._read(record)
+
+    def _flush(self, step: Step) -> None:
+        self.trace.append("log.flush")
+        if not self.store.flushing:
+            self.store.flush()
+        for answer in step.get("outcomes", ()):
+            self.trace.append("answer")
+            self._complete(answer)
 
     def _read(self, step: Step) -> None:
         try:
@@ -105,6 +124,8 @@ class _Run:
         except StatusStoreError as error:
             self.trace.append(f"ESCAPES callback: {error.java}")
         self.offset += 1
+        if "ask" in step:
+            self.trace.append(self._query(step["ask"]))
 
     def _put(self, step: Step) -> None:
         value = StatusValue(

@@ -8,6 +8,7 @@ from typing import Any, Self
 from kafka import AsyncConsumerRebalanceListener, OffsetAndMetadata, TopicPartition, __version__
 from kafka.structs import MemberState
 
+from rebalance_check.integration.recorders.kafka_python_requests import RecordedRequests
 from rebalance_check.integration.recorders.membership import UNKNOWN_NODE, Membership
 from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.integration.recorders.wrapped import (
@@ -33,9 +34,10 @@ class RecordingKafkaConsumer(RecordingConsumer):
         subscription = consumer._subscription
         if subscription.subscription is not None:
             subscription.rebalance_listener = _Listener(observer, subscription.rebalance_listener)
-        coordinator = consumer._coordinator.config
-        by_default = coordinator["default_offset_commit_callback"]
-        coordinator["default_offset_commit_callback"] = self._ending(by_default, Membership())
+        coordinator = consumer._coordinator
+        by_default = coordinator.config["default_offset_commit_callback"]
+        coordinator.config["default_offset_commit_callback"] = self._ending(by_default, Membership())
+        coordinator._manager = RecordedRequests(coordinator._manager, observer)
 
     def membership(self) -> Membership:
         """See `RecordingConsumer`. The consumer does not show its coordinator; the part that talks to one does."""

@@ -2,12 +2,14 @@
 
 Every client library says the same through its adapter, in live runs and in applications. What a library does not show
 stays unknown. The events of a rebalance are recorded when the consumer shows it: a generation with its first callback
-or after the poll in which it began.
+or after the poll in which it began, and before its SyncGroup where the requests are recorded, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
+from typing import Final
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.recorders.membership import UNKNOWN_NODE, Committed, Membership
@@ -28,6 +30,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.invariants.identity import NOT_NOTIFIED
+
+_ENDS_A_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
 
 Partitions = Iterable[tuple[str, int]]
 """Topics and indexes, in any order."""
@@ -54,6 +58,8 @@ class Observer:
         self._is_leaving = False
         self._topics: tuple[str, ...] | None = None
         self._held: set[str] = set()
+        self._why = NOT_NOTIFIED
+        self._looking = RLock()
 
     @property
     def recorder(self) -> Recorder:
@@ -171,8 +177,27 @@ class Observer:
             self.emit(CoordinatorFound(member=self.member, node=now.coordinator))
         return now
 
+    def refused(self, error: str) -> None:
+        """A request of the client was answered with this error: those that end a membership are why it is lost next."""
+        if error in _ENDS_A_MEMBERSHIP:
+            self._why = error
+
+    def joined(self) -> None:
+        """The client has taken up a generation, maybe once more; it shows that by now, and has not synced yet."""
+        with self._looking:
+            before, now = self._joined, self._look_now()
+            if _is_member(now) and _is_same(before, now):
+                self.emit(MemberJoined(member=self.member, generation=now.generation, member_id=now.member_id))
+
     def _look(self) -> Membership:
-        """The same; a new generation, the loss of the membership and other topics are events, too."""
+        """The same; a new generation, the loss of the membership and other topics are events, too.
+
+        One thread looks at a time: what it sees is not older than what another has seen.
+        """
+        with self._looking:
+            return self._look_now()
+
+    def _look_now(self) -> Membership:
         now = self._see()
         if self._is_leaving:
             return now if _is_member(now) else self._joined
@@ -180,7 +205,7 @@ class Observer:
         if now.generation == NO_GENERATION or _is_another_member(now, self._joined):
             self._lose()
         if _is_member(now) and not any(_is_same(now, known) for known in (self._joined, self._lost)):
-            self._joined, self._lost = now, Membership()
+            self._joined, self._lost, self._why = now, Membership(), NOT_NOTIFIED
             self.emit(MemberJoined(member=self.member, generation=now.generation, member_id=now.member_id))
         return now
 
@@ -195,13 +220,14 @@ class Observer:
 
     def _lose(self) -> None:
         if self._joined.generation != NO_GENERATION:
-            # The consumer does not tell why: its heartbeat thread got an answer, or its own poll timer ran out.
+            # The consumer does not tell why: a request was refused, which only some recorders see, or its own poll
+            # timer ran out.
             self.emit(
                 MembershipLost(
                     member=self.member,
                     generation=self._joined.generation,
                     member_id=self._joined.member_id,
-                    reason=NOT_NOTIFIED,
+                    reason=self._why,
                 )
             )
             # Some libraries go on showing the membership that they lost until they have another one.

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
+
+KEPT: Final = 8 * GENERATIONS
+"""So many keys are remembered; an observation of an older one is compared with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,13 @@ class AgreementFold(RuleFold):
         headline: Callable[[Fact, Fact], str],
         differ: Callable[[Fact, Fact], bool],
         unless: Withdrawn,
+        checks_first: bool,
         views: Views,
     ) -> None:
         super().__init__(invariant, {kind: self._handler(observed) for kind, observed in facts.items()}, views)
         self._headline, self._differ, self._unless = headline, differ, unless
-        self._first: Recent[Hashable, Fact] = Recent(GENERATIONS)
+        self._at_first: Findings = CHECKED if checks_first else None
+        self._first: Recent[Hashable, Fact] = Recent(KEPT)
 
     def _handler(self, observed: Observed) -> Handler:
         def take(event: Event) -> None:
@@ -64,7 +69,7 @@ class AgreementFold(RuleFold):
         first = self._first.get(fact.key)
         if first is None:
             self._first[fact.key] = fact
-            return None
+            return self._at_first
         if not self._differ(first, fact):
             return CHECKED if first.observer != fact.observer else None
         exemption = self._unless(first, fact, *self.views)
@@ -86,17 +91,19 @@ def agreement(
     headline: Callable[[Fact, Fact], str],
     differ: Callable[[Fact, Fact], bool] = _values_differ,
     unless: Withdrawn = _none,
+    checks_first: bool = False,
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that all observations of one key have one value.
 
     ``facts`` extracts observations from events. ``headline`` puts two that differ in one line, ``differ`` says whether
-    they do, and ``unless`` names the exemption that withdraws the first of them.
+    they do, and ``unless`` names the exemption that withdraws the first of them. ``checks_first``: the first
+    observation of a key counts as checked, as in an invariant that a key has one observer.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = AgreementFold(invariant, facts, headline, differ, unless, views)
+        made = AgreementFold(invariant, facts, headline, differ, unless, checks_first, views)
         made.needs = tuple(needs)
         return made
 

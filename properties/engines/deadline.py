@@ -110,7 +110,7 @@ def deadline(
 class NotBeforeFold(RuleFold):
     """Per key: the wait that began last."""
 
-    def __init__(  # noqa: PLR0917 - as the function below passes them
+    def __init__(
         self,
         invariant: Invariant,
         begins: Mapping[type[Event], Begins],

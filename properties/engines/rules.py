@@ -24,7 +24,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Excused:
-    """The case looks broken, or could not be told, and an exemption applies: its name, in plain words."""
+    """The case looks broken, or cannot be judged, and an exemption applies: its name, in plain words."""
 
     exemption: str
 
@@ -84,7 +84,7 @@ class RuleFold(Fold):
         elif isinstance(found, Excused):
             self.excuse(found.exemption)
         else:
-            for each in found:  # type: ignore[union-attr] # what is no finding is several
+            for each in found:
                 self.conclude(each)
 
 

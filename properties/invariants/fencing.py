@@ -1,4 +1,4 @@
-"""Fencing: who acts for an older generation is refused, and what is lost is not committed."""
+"""Fencing: a coordinator refuses requests for an older generation."""
 
 from __future__ import annotations
 
@@ -7,26 +7,15 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
-    AssignmentCompleted,
-    GenerationEvent,
     GenerationStarted,
     GroupDeleted,
     HeartbeatReplied,
     IncarnationEnded,
     IncarnationStarted,
-    MemberCrashed,
-    MemberEvent,
-    MemberJoined,
-    MemberLeft,
     MemberStarted,
-    OffsetCommitted,
-    PartitionsAssigned,
-    PartitionsLost,
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
@@ -38,10 +27,6 @@ ACCEPTED: Final = "NONE"
 
 class StaleGenerationIsRefusedViolated(Violation):
     """A request of an older generation was accepted."""
-
-
-class LostIsNotCommittedViolated(Violation):
-    """An offset was committed for a partition that the member had lost."""
 
 
 class _StaleGeneration(Fold):
@@ -139,90 +124,6 @@ class _StaleGeneration(Fold):
         )
 
 
-class _LostCommit(Fold):
-    """Per member: the partitions it lost and has not been assigned since, and the generation it joined after that."""
-
-    bookkeeping = frozenset(
-        {
-            MemberStarted,
-            MemberCrashed,
-            MemberLeft,
-            MemberJoined,
-            PartitionsAssigned,
-            AssignmentCompleted,
-            PartitionsLost,
-        }
-    )
-
-    needs = (
-        (PartitionsLost,),
-        (MemberJoined, PartitionsAssigned, AssignmentCompleted),
-    )
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(
-            invariant,
-            {
-                MemberStarted: self.on_gone,
-                MemberCrashed: self.on_gone,
-                MemberLeft: self.on_gone,
-                MemberJoined: self.on_joined,
-                PartitionsAssigned: self.on_assigned,
-                AssignmentCompleted: self.on_completed,
-                PartitionsLost: self.on_lost,
-                OffsetCommitted: self.on_committed,
-            },
-        )
-        self._lost: dict[str, dict[str, PartitionsLost]] = {}
-        self._joined: dict[str, GenerationEvent] = {}
-
-    def on_gone(self, event: MemberEvent) -> None:
-        """A new process has lost nothing."""
-        self._lost.pop(event.member, None)
-        self._joined.pop(event.member, None)
-
-    def on_joined(self, event: GenerationEvent) -> None:
-        """What is accepted for this generation was sent after this point."""
-        if event.generation != NO_GENERATION:
-            self._joined[event.member] = event
-
-    def on_assigned(self, event: PartitionsAssigned) -> None:
-        """Assigned anew: it may commit them again."""
-        self._regain(event, event.partitions)
-
-    def on_completed(self, event: AssignmentCompleted) -> None:
-        """The same for clients that do not tell when they join."""
-        self._regain(event, event.owned)
-
-    def _regain(self, event: GenerationEvent, partitions: tuple[str, ...]) -> None:
-        lost = self._lost.get(event.member)
-        if lost:
-            self.on_joined(event)
-            for partition in partitions:
-                lost.pop(partition, None)
-
-    def on_lost(self, event: PartitionsLost) -> None:
-        """From here on it must not commit them."""
-        self._joined.pop(event.member, None)
-        self._lost.setdefault(event.member, {}).update(dict.fromkeys(event.partitions, event))
-
-    def on_committed(self, event: OffsetCommitted) -> None:
-        """Accepted in the generation joined after the loss: so it was sent after the loss."""
-        lost = self._lost.get(event.member, {}).get(event.partition)
-        joined = self._joined.get(event.member)
-        if lost is None or joined is None or event.error != ACCEPTED or joined.generation != event.generation:
-            return
-        self.violated(
-            f"{event.member} committed {event.partition} in generation {event.generation} after it was lost",
-            [
-                Because(f"{event.member} lost {event.partition} at {STEP}.", lost),
-                Because(f"it joined generation {joined.generation} at {STEP} and was not assigned it again.", joined),
-                Because(f"its commit in that generation was accepted at {STEP}: contradiction.", event),
-            ],
-            [lost, joined, event],
-        )
-
-
 StaleGenerationIsRefused: Final = Invariant(
     name="stale_generation_is_refused",
     family="fencing",
@@ -256,34 +157,5 @@ The smallest history that breaks it::
     RequestAnswered(member="m0", api="OffsetCommit", request=7, error="NONE")
 """
 
-LostIsNotCommitted: Final = Invariant(
-    name="lost_is_not_committed",
-    family="fencing",
-    claim="a member does not commit a partition after it lost it, until it is assigned again",
-    source="ConsumerRebalanceListener.onPartitionsLost; KIP-429",
-    premises=(
-        "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
-        "the member commits through its group; a commit by an administrator is not recorded as OffsetCommitted",
-    ),
-    relies_on=frozenset({Feature.GENERATIONS}),
-    exempted_by=(
-        AssignmentCompleted,
-        MemberStarted,
-        PartitionsAssigned,
-    ),
-    violation=LostIsNotCommittedViolated,
-    fold=_LostCommit,
-)
-"""A member does not commit a partition after it lost it, until the partition is assigned to it again.
-
-Source: ``ConsumerRebalanceListener.onPartitionsLost``: another member may own it already.
-
-The smallest history that breaks it::
-
-    PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
-    MemberJoined(member="m0", generation=3)
-    OffsetCommitted(member="m0", generation=3, partition="t-0", offset=5, error="NONE")
-"""
-
-CLAIMS: Final = (StaleGenerationIsRefused, LostIsNotCommitted)
+CLAIMS: Final = (StaleGenerationIsRefused,)
 """In the order in which reports name them."""

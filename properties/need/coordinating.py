@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -42,7 +42,7 @@ class OfCoordinators(SimulatedFold):
     """Per member: when its coordinator was last known to be there, and what says that it is not any more."""
 
     bookkeeping = OF_A_COORDINATOR
-    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ((RunStarted,), (MemberStarted,))
+    needs: tuple[tuple[type[Event], ...], ...] = ((RunStarted,), (MemberStarted,))
 
     def __init__(self, invariant: Invariant, more: dict[type[Event], Handler]) -> None:
         handlers: dict[type[Event], Handler] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import ClassVar, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
@@ -50,7 +50,7 @@ class _Work(SimulatedFold):
     Another configuration of a connector is noted, and asks for one stop and one start that nothing else asks for.
     """
 
-    needs: ClassVar[tuple[tuple[type[Event], ...], ...]] = ((RunStarted,), (WorkerConfigured,))
+    needs: tuple[tuple[type[Event], ...], ...] = ((RunStarted,), (WorkerConfigured,))
 
     def __init__(self, invariant: Invariant, causes: dict[type[Event], Handler]) -> None:
         gone: tuple[type[Event], ...] = (MemberStarted, MemberCrashed, MemberLeft)

@@ -35,7 +35,7 @@ class Standstill:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", last_of_members(self.events))
-        object.__setattr__(self, "words", frozenset(_WORD.findall(" ".join(self.ended.pending))))
+        object.__setattr__(self, "words", frozenset(_WORD.findall(" ".join(self.ended.pending or ()))))
 
     @property
     def stuck(self) -> list[LastOfMember]:

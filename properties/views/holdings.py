@@ -6,7 +6,6 @@ tell the coordinator's incarnation is placed in one only where the coordinator's
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -36,7 +35,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkCancelled,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.past_members import Departed, GenerationMembers
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
@@ -236,6 +235,10 @@ class Holdings(Memory):
             holder = self.members[name] = Holder(name)
         return holder
 
+    def name_of(self, member_id: str) -> str:
+        """The process behind a member id, as far as it has shown itself."""
+        return next((one.name for one in self.members.values() if one.member_id == member_id), member_id)
+
     def on_gone(self, event: MemberEvent) -> None:
         """The process starts afresh or ended: it holds nothing and belongs to no generation."""
         holder = self.of(event.member)
@@ -394,34 +397,3 @@ class Holdings(Memory):
                     del self.holders[thing]
                 holder.unconfirmed.discard(thing)
                 holder.carried.discard(thing)
-
-
-class GrantFold(Fold):
-    """A fold that looks at each grant: at what a member came to hold in a generation, when that becomes known."""
-
-    rounds: Rounds
-    holdings: Holdings
-
-    def __init__(self, invariant: Invariant, more: Mapping[type[Event], Handler] | None = None) -> None:
-        grants: dict[type[Event], Handler] = {
-            MemberJoined: self.on_granted,
-            PartitionsAssigned: self.on_granted,
-            AssignmentCompleted: self.on_granted,
-            ConnectorStarted: self.on_granted,
-            TaskStarted: self.on_granted,
-        }
-        super().__init__(invariant, {**grants, **(more or {})})
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same holdings."""
-        self.holdings = Holdings.among(memories)
-        self.rounds = self.holdings.rounds
-        self.memories = (self.rounds, self.holdings.instances, self.holdings)
-
-    def on_granted(self, event: Event) -> None:
-        """Something is held in a generation of which that was not known before."""
-        if self.holdings.granted is not None:
-            self.look(*self.holdings.granted, event)
-
-    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        """``holder`` holds ``things``, as ``event`` shows; to be overridden."""

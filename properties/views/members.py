@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Memory
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 
 EAGER: Final = "eager"
 COOPERATIVE: Final = "cooperative"
@@ -54,7 +54,6 @@ class Member:
     reset: MembershipLost | None = None
     was_called_back: bool = False
     has_started: bool = False
-    has_ended: bool = False
 
     def regain(self, partitions: tuple[str, ...], event: PartitionsAssigned | AssignmentCompleted) -> None:
         """It was assigned these: what it had given up of them is its own again."""
@@ -75,13 +74,16 @@ class Members(Memory):
         )  # fmt: skip
         super().__init__(dict.fromkeys(kinds, self.take))
         self._members: Recent[str, Member] = Recent(WAITING)
+        self._ended: Recent[str, None] = Recent(DEPARTED)
         self._last: _Taken | None = None
 
     def of(self, name: str) -> Member:
         """The process called ``name``."""
         member = self._members.get(name)
         if member is None:
-            member = self._members[name] = Member()
+            ended = name in self._ended
+            member = Member(was_called_back=ended)
+            self._members[name] = member
         return member
 
     def take(self, event: _Taken) -> None:
@@ -102,7 +104,8 @@ class Members(Memory):
             case MemberStarted():
                 self._members[event.member] = Member(event.protocol.lower(), was_called_back=True, has_started=True)
             case MemberCrashed() | MemberLeft():
-                self._members[event.member] = Member(was_called_back=True, has_ended=True)
+                self._members.pop(event.member, None)
+                self._ended[event.member] = None
             case MembershipLost():
                 member.reset = event
             case MemberJoined():
@@ -115,8 +118,7 @@ class Members(Memory):
                     member.reset = None
             case AssignmentCompleted():
                 member.regain(event.owned, event)
-                kept = {one: since for one, since in member.owned.items() if one in event.owned}
-                member.owned = {one: kept.get(one, event) for one in event.owned}
+                member.owned = {one: member.owned.get(one, event) for one in event.owned}
                 member.reset = None
             case PartitionsRevoked() | PartitionsLost():
                 self._give_up(member, event)

@@ -83,7 +83,7 @@ def names_of(kinds: Iterable[type[Event]]) -> str:
 
 
 def smallest_breaking_history(invariant: Invariant) -> str:
-    """The declared history, or else the code block that follows the invariant in its module."""
+    """The code block that stands under the invariant in its module: the text after its value, up to its end."""
     if invariant.breaks:
         return inspect.cleandoc(invariant.breaks)
     modules = (inspect.getmodule(invariant.fold), inspect.getmodule(invariant.violation))

@@ -76,7 +76,7 @@ def broken(seed: int, mode: ClusterMode) -> tuple[list[str], tuple[str, ...]]:
     end = history[-1]
     assert isinstance(end, RunEnded)
     assert mode not in PLAIN or end.unclaimed == ()
-    return violated(history), end.pending
+    return violated(history), end.pending or ()
 
 
 @pytest.mark.parametrize("mode", PLAIN)

@@ -31,6 +31,7 @@ from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from tests.integration.hung_clients import repeated_when_hung
+from tests.integration.seen import assert_seen
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
@@ -60,6 +61,8 @@ def test_members_of_different_libraries_share_a_group(
     starts = [Action(START, slot) for slot in range(3)]
     history = live(broker, settings, *starts, HEAL, Action(STOP, 0), HEAL)
     assert judge_clients(history).judgement.counterexamples == ()
+    if OURS not in clients:
+        assert_seen("live", history)
     started = {event.member: event.client for event in history if isinstance(event, MemberStarted)}
     assert started == {f"m{slot}": clients[slot % len(clients)] for slot in range(3)}
     completed = [event for event in history if isinstance(event, AssignmentCompleted)]

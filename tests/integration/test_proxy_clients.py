@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import CoordinatorMoved, Event, ReplyObserved, RequestObserved
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from tests.integration.hung_clients import repeated_when_hung
+from tests.integration.seen import assert_seen
 
 CLIENTS = (ClientName.LIBRDKAFKA, ClientName.KAFKA_PYTHON, ClientName.AIOKAFKA)
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
@@ -42,6 +43,7 @@ def test_they_follow_the_coordinator__and_every_request_of_theirs_is_read(nodes:
             lambda: list(run(LiveSubject(where, settings), Schedule(Bounds(members=3), ACTIONS)))
         )
     assert judge_clients(history).judgement.counterexamples == ()
+    assert_seen("wire", events)
     assert plan.pending == ()
     assert [event.node for event in events if isinstance(event, CoordinatorMoved)] == [2, 1]
     replies = [event for event in events if isinstance(event, ReplyObserved)]

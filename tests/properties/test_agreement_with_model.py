@@ -14,8 +14,8 @@ from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds, Reb
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.invariants.generation import GenerationMonotonicity
-from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
 
 CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol in GROUP_PROTOCOLS)]

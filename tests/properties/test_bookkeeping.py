@@ -10,6 +10,7 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import Event, MemberCrashed, MemberStarted, RunEnded
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.engines.rules import RuleFold
 from rebalance_check.properties.kinds import Either, Fold, Invariant
 from rebalance_check.properties.verdict import Violation
 
@@ -49,7 +50,7 @@ def silent_events(fold: Fold) -> Iterator[type[Event]]:
 @pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.name)
 def test_what_cannot_break_a_claim_is_bookkeeping(invariant: Invariant) -> None:
     fold = invariant.fold(invariant)
-    if not isinstance(fold, Either):  # the folds that it unites stand for themselves
+    if not isinstance(fold, Either | RuleFold):  # the folds that one unites stand for themselves; engines count cases
         assert set(silent_events(fold)) <= fold.bookkeeping
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
-    AssignmentComputed,
     Event,
     GenerationStarted,
     GroupDeleted,
@@ -23,18 +22,14 @@ from rebalance_check.model.vocabulary.events import (
     LeaveGroupReplied,
     LogTailLost,
     MemberAdded,
-    MemberJoined,
     MemberRemoved,
     MembershipLost,
     MemberStarted,
     OffsetCommitReplied,
     OffsetCommitted,
-    PartitionsAssigned,
-    PartitionsLost,
     PartitionsRevoked,
     RequestParked,
     RequestSent,
-    SubscriptionChanged,
     SyncGroupReplied,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
@@ -42,7 +37,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held
 
 History = Callable[..., list[Event]]
-FAMILIES: Final = {"membership", "joining", "persistence", "gates", "clients"}
+FAMILIES: Final = {"membership", "joining", "persistence", "gates"}
 
 
 def began(max_size: int = 0) -> IncarnationStarted:
@@ -258,25 +253,6 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
          beat("a", instance="i")],
     ],
     "one_response_per_request": [[parked("a", 1), beat("b", request=2), joined("a", 1)]],
-    "cooperative_keeps_what_it_owns": [
-        [COOPERATIVE, owner("t-0"), MemberJoined(member="m0", generation=2), revoked("t-0", generation=2), owner()],
-        [COOPERATIVE, owner("t-0"), SubscriptionChanged(member="m0", topics=("u",)), revoked("t-0"),
-         MemberJoined(member="m0", generation=2)],
-        [COOPERATIVE, owner("t-0"), revoked("t-0"), sent("LeaveGroup", 1), MemberJoined(member="m0", generation=2)],
-        [COOPERATIVE, owner("t-0"), revoked("t-0"), THROWN_OUT, MemberJoined(member="m0", generation=2)],
-    ],
-    "owned_equals_assigned": [
-        [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)), owner("t-0")],
-        [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)),
-         AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-1",)),)), owner("t-0")],
-    ],
-    "reset_member_loses_everything": [
-        [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
-         PartitionsLost(member="m0", generation=1, partitions=("t-0",)), sent("JoinGroup", 1)],
-        [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
-         PartitionsLost(member="m0", generation=1, partitions=("t-0",)),
-         PartitionsAssigned(member="m0", generation=2, partitions=("t-0",)), revoked("t-0", generation=2)],
-    ],
     "committed_offsets_survive": [
         [accepted_commit("t-0"), loaded_with(("t-0", 5))],
         [accepted_commit("t-0"), LogTailLost(records=1), accepted_commit("t-1"), loaded_with(("t-1", 5))],

@@ -29,10 +29,11 @@ from rebalance_check.properties.invariants.agreement import (
     OneLeader,
     OneProtocol,
 )
-from rebalance_check.properties.invariants.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.invariants.fencing import StaleGenerationIsRefused
 from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.laws.members import LostIsNotCommitted
 from rebalance_check.properties.verdict import Outcome, Violated
 
 History = Callable[..., list[Event]]
@@ -118,16 +119,16 @@ def test_lost_is_not_committed__assigned_again_first__holds(history: History) ->
     assert outcome(LostIsNotCommitted, history(LOST, joined, again, committed(3))) is Outcome.HELD
 
 
-def test_lost_is_not_committed__a_commit_that_was_on_its_way__holds(history: History) -> None:
+def test_lost_is_not_committed__a_commit_that_was_on_its_way__says_nothing(history: History) -> None:
     earlier = MemberJoined(member="m0", generation=2)
-    assert outcome(LostIsNotCommitted, history(earlier, LOST, committed(2))) is Outcome.HELD
+    assert outcome(LostIsNotCommitted, history(earlier, LOST, committed(2))) is Outcome.UNDECIDED
     joined = MemberJoined(member="m0", generation=3)
-    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(2))) is Outcome.HELD
+    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(2))) is Outcome.UNDECIDED
 
 
-def test_lost_is_not_committed__refused_or_by_a_new_process__holds(history: History) -> None:
+def test_lost_is_not_committed__refused__says_nothing__and_a_new_process_may(history: History) -> None:
     joined = MemberJoined(member="m0", generation=3)
-    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3, "UNKNOWN_MEMBER_ID"))) is Outcome.HELD
+    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3, "UNKNOWN_MEMBER_ID"))) is Outcome.UNDECIDED
     crashed = MemberCrashed(member="m0")
     assert outcome(LostIsNotCommitted, history(LOST, crashed, joined, committed(3))) is Outcome.HELD
 

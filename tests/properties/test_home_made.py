@@ -102,7 +102,7 @@ def test_an_event_that_is_not_recorded__leaves_out_what_it_exempts_and_what_need
     kept = set(choose(without=["PartitionsRevoked"]))
     assert {invariant.name for invariant in kept} >= {"generation_monotonicity", "one_leader"}
     for invariant in CATALOGUE:
-        if invariant.name in {"no_double_ownership", "callbacks_alternate", "cooperative_keeps_what_it_owns"}:
+        if invariant.name in {"no_double_ownership", "callbacks_alternate", "revoked_is_not_committed"}:
             assert invariant not in kept
 
 

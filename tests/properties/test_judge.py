@@ -22,9 +22,9 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, families, select
-from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Because, Outcome, Undecided, Violated, Violation
 from rebalance_check.properties.views.coordinator import Incarnations
 

@@ -22,12 +22,11 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     TaskStopped,
 )
-from rebalance_check.properties.invariants.ownership import (
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.ownership import (
     AssignedOncePerGeneration,
     NoDoubleOwnership,
-    NoDoubleOwnershipViolated,
 )
-from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome, Violated
 
 History = Callable[..., list[Event]]
@@ -47,7 +46,7 @@ def test_no_double_ownership__one_partition_assigned_to_two_members__is_violated
     assert isinstance(verdict, Violated)
     assert verdict.counterexample.headline == "t-0 is owned by m0 and m1 in generation 1"
     assert [event.source for event in verdict.counterexample.events] == ["m0", "m1"]
-    with pytest.raises(NoDoubleOwnershipViolated, match="t-0 is owned by m0 and m1 in generation 1"):
+    with pytest.raises(NoDoubleOwnership.violation, match="t-0 is owned by m0 and m1 in generation 1"):
         judgement.check()
 
 

@@ -21,9 +21,9 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.catalogue import CATALOGUE, choose, select
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims
 from rebalance_check.properties.history import write_history
-from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import EMPTY, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.panel import NOTHING_BETWEEN
 from rebalance_check.properties.verdict import (
     Held,
@@ -172,7 +172,7 @@ def test_the_history_may_be_a_path__and_the_invariants_names(history: History, t
     for invariants in (NoDoubleOwnership, "no_double_ownership", "NoDoubleOwnership", ["no_double_ownership"]):
         for source in (events, iter(events), path, str(path)):
             assert judge(source, invariants).verdicts == expected
-    assert judge(path, ["ownership", NoDoubleOwnership]).verdicts == expected
+    assert judge(path, ["no_double_ownership", NoDoubleOwnership]).verdicts == expected
 
 
 def test_a_name_that_is_none__is_refused(history: History) -> None:
@@ -182,7 +182,7 @@ def test_a_name_that_is_none__is_refused(history: History) -> None:
 
 
 def test_what_is_excluded__does_not_count(history: History) -> None:
-    judgement = judge(history(GOOD, BAD, ended=False), exclude=["no_double_ownership", "cooperative", "liveness"])
+    judgement = judge(history(GOOD, BAD, ended=False), exclude=["ownership", "liveness"])
     assert not {"no_double_ownership", "revoked_before_reassigned", "rebalance_completes"} & set(judgement.names)
     assert judgement.counterexamples == ()
     with pytest.raises(RebalanceCheckError, match="nothing is left to judge of the 1 invariants"):

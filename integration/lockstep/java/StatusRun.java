@@ -57,11 +57,7 @@ final class StatusRun implements StoreServer.Run {
     public void perform(JsonNode step, List<String> ignored) throws Exception {
         switch (step.get("op").asText()) {
             case "read":
-                try {
-                    store.read(new ConsumerRecord<>("statuses", 0, offset++, textOf(step, "key"), valueOf(step)));
-                } catch (Throwable thrown) {
-                    trace.add("ESCAPES callback: " + thrown.getClass().getSimpleName());
-                }
+                read(step);
                 break;
             case "put":
                 put(step);
@@ -79,7 +75,12 @@ final class StatusRun implements StoreServer.Run {
             case "retry":
                 retries.runOne();
                 break;
+            case "start":
+                log.atStart(() -> step.get("records").forEach(this::read));
+                store.start();
+                break;
             case "flush":
+                log.atFlush(step.path("outcomes"));
                 store.flush();
                 break;
             case "stop":
@@ -87,6 +88,17 @@ final class StatusRun implements StoreServer.Run {
                 break;
             default:
                 query(step);
+        }
+    }
+
+    private void read(JsonNode record) {
+        try {
+            store.read(new ConsumerRecord<>("statuses", 0, offset++, textOf(record, "key"), valueOf(record)));
+        } catch (Throwable thrown) {
+            trace.add("ESCAPES callback: " + thrown.getClass().getSimpleName());
+        }
+        if (record.has("ask")) {
+            query(record.get("ask"));
         }
     }
 

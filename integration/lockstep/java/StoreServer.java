@@ -11,15 +11,21 @@ import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Performs sequences of steps on Kafka Connect's own stores: one sequence a line, one line of observations back.
+ *
+ * A line that names a store goes on with that store, every other line has a new one of its own.
  *
  * The package is that of the stores, whose state and log are not public.
  */
 public final class StoreServer {
     static final ObjectMapper JSON = new ObjectMapper();
+    private static final Map<String, Named> NAMED = new HashMap<>();
 
     private StoreServer() {
     }
@@ -45,11 +51,26 @@ public final class StoreServer {
         System.exit(0);
     }
 
+    /** A store, and the list into which it writes what happens. */
+    private static final class Named {
+        final List<String> trace = new ArrayList<>();
+        final Run run;
+
+        Named(JsonNode sequence) throws Exception {
+            JsonNode options = sequence.get("options");
+            run = "status".equals(sequence.get("store").asText())
+                ? new StatusRun(options, trace) : new ConfigRun(options, trace);
+        }
+    }
+
     private static ArrayNode answer(JsonNode sequence) throws Exception {
-        List<String> trace = new java.util.ArrayList<>();
-        JsonNode options = sequence.get("options");
-        Run run = "status".equals(sequence.get("store").asText())
-            ? new StatusRun(options, trace) : new ConfigRun(options, trace);
+        String name = textOf(sequence, "name");
+        Named store = name != null && NAMED.containsKey(name) ? NAMED.get(name) : new Named(sequence);
+        if (name != null) {
+            NAMED.put(name, store);
+        }
+        List<String> trace = store.trace;
+        Run run = store.run;
         ArrayNode answers = JSON.createArrayNode();
         for (JsonNode step : sequence.get("steps")) {
             trace.clear();

@@ -1,5 +1,7 @@
 package org.apache.kafka.connect.storage;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -14,10 +16,22 @@ final class StubStatusLog extends KafkaBasedLog<String, byte[]> {
     private final List<String> trace;
     private final List<Callback> sent = new ArrayList<>();
     private boolean stopped;
+    private Runnable reading = () -> { };
+    private JsonNode outcomes = MissingNode.getInstance();
 
     StubStatusLog(List<String> trace) {
         super("statuses", Collections.emptyMap(), Collections.emptyMap(), () -> null, null, Time.SYSTEM, null);
         this.trace = trace;
+    }
+
+    /** Reads what the topic holds before `start` returns. */
+    void atStart(Runnable reading) {
+        this.reading = reading;
+    }
+
+    /** Answers these sends before `flush` returns. */
+    void atFlush(JsonNode outcomes) {
+        this.outcomes = outcomes;
     }
 
     /** As the producer does: what its callbacks throw goes no further. */
@@ -47,11 +61,16 @@ final class StubStatusLog extends KafkaBasedLog<String, byte[]> {
     @Override
     public void start() {
         trace.add("log.start");
+        reading.run();
     }
 
     @Override
     public void flush() {
         trace.add("log.flush");
+        for (JsonNode outcome : outcomes) {
+            trace.add("answer");
+            complete(outcome.get("n").asInt(), outcome.get("outcome").asText());
+        }
     }
 
     @Override

@@ -17,10 +17,20 @@ from rebalance_check.model.vocabulary.connect_events import (
     TaskStarted,
     WorkCancelled,
 )
-from rebalance_check.model.vocabulary.events import Event, MemberCrashed, MembershipLost, StatusRead
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MembershipLost,
+    StatusAppended,
+    StatusIgnored,
+    StatusRead,
+)
 from rebalance_check.properties.history import read_history, write_history
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.status.stores import TOPIC_PREFIX
 from rebalance_check.properties.verdict import Outcome
+from tests.integration.seen import assert_seen
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
@@ -53,6 +63,7 @@ def of(kind: type[Event], history: list[Event]) -> list[Event]:
 
 def test_a_killed_worker__its_work_is_given_to_the_others_after_the_delay(run: Callable[[str], list[Event]]) -> None:
     history = run("worker_killed")
+    assert_seen("java connect: a worker killed", history)
     assert violated(history) == set()
     assert ONCE not in violated(what_ran(history))
     (crashed,) = of(MemberCrashed, history)
@@ -63,6 +74,7 @@ def test_a_paused_worker__comes_back_as_another_member_and_one_runner_is_left(
     run: Callable[[str], list[Event]],
 ) -> None:
     history = run("worker_paused")
+    assert_seen("java connect: a worker paused", history)
     lost = [event for event in history if isinstance(event, MembershipLost) and event.reason == "UNKNOWN_MEMBER_ID"]
     assert len(lost) == 1
     revoked = [event.revoked for event in history if isinstance(event, ConnectAssignmentReceived) and event.revoked]
@@ -80,6 +92,30 @@ def test_config_churn__what_was_abandoned_ends_at_last(run: Callable[[str], list
     assert states >= {"RUNNING", "PAUSED", "STOPPED", "FAILED", "RESTARTING", "UNASSIGNED", "DESTROYED"}
 
 
+def test_config_churn__the_status_stores_of_the_workers_are_judged(run: Callable[[str], list[Event]]) -> None:
+    history = run("config_churn")
+    assert_seen("java connect", history)
+    appended = {(event.partition, event.offset) for event in history if isinstance(event, StatusAppended)}
+    assert {event.worker for event in history if isinstance(event, StatusAppended)} == {"w0", "w1"}
+    read = {
+        (event.partition, event.offset): event for event in history if isinstance(event, StatusRead | StatusIgnored)
+    }
+    of_topics = {place for place, event in read.items() if event.key.startswith(TOPIC_PREFIX)}
+    assert appended == read.keys() - of_topics
+    verdicts = judge(history, SafeStatusWrites).verdicts
+    assert {verdict.outcome for verdict in verdicts.values()} <= {Outcome.HELD, Outcome.UNTESTED}
+    held = {
+        one.name.removeprefix("safe_status_writes.")
+        for one, verdict in verdicts.items()
+        if verdict.outcome is Outcome.HELD
+    }
+    assert held >= {
+        "appends_answer_sends", "cache_follows_reads", "explained_overwrite", "log_keeps_send_order",
+        "quiescent_safety", "readers_converge", "reads_in_order", "reads_say_what_was_sent",
+        "sent_records_are_understood", "stale_unassigned_ignored", "suppressed_iff_newer_cached",
+    }  # fmt: skip
+
+
 def test_a_rolling_restart_within_the_delay__nothing_runs_twice(run: Callable[[str], list[Event]]) -> None:
     history = run("rolling_restart")
     assert violated(history) == set()
@@ -90,6 +126,7 @@ def test_a_rolling_restart_within_the_delay__nothing_runs_twice(run: Callable[[s
 
 def test_exactly_once__the_tasks_of_a_zombie_are_fenced(run: Callable[[str], list[Event]]) -> None:
     history = run("exactly_once_zombie")
+    assert_seen("java connect: exactly once", history)
     assert violated(history) == set()
     verdicts = {i.name: verdict.outcome for i, verdict in judge(history).verdicts.items()}
     assert verdicts["producer_epochs_grow"] is verdicts["fenced_before_start"] is Outcome.HELD
@@ -121,6 +158,7 @@ def test_kafka_13816__an_eager_worker_joins_and_tasks_run_in_two_workers(run: Ca
 
 def test_kafka_17719__after_compaction_a_new_worker_knows_no_tasks(run: Callable[[str], list[Event]]) -> None:
     history = run("compaction_reorders")
+    assert_seen("java connect: compaction", history)
     assert of(ConfigCompacted, history)
     old, new = (event for event in history if isinstance(event, ConfigSnapshotTaken))
     assert old.connectors == new.connectors

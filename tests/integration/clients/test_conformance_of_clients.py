@@ -16,6 +16,8 @@ pytest.importorskip("kafka", reason="the ready clients in Python need the extra 
 
 from rebalance_check.cli import run
 from rebalance_check.integration.kits.adapters.ready import ADAPTERS
+from rebalance_check.properties.history import read_history
+from tests.integration.seen import assert_seen
 
 pytestmark = pytest.mark.clients
 
@@ -66,6 +68,7 @@ def test_a_client_breaks_nothing_new(
         return {word: detail for word, detail in wrong(report).items() if word not in known(name)}
 
     report = conform(tmp_path / "first")
+    assert_seen("client kit", *map(read_history, (tmp_path / "first").glob("*.jsonl")))
     found = new(report)
     if found:
         again = new(conform(tmp_path / "second"))

@@ -15,6 +15,7 @@ from rebalance_check.integration.virtual import Release
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.judge import judge
 from tests.config_orders import FENCED, RECONFIGURED_WHILE_PAUSED, REWRITTEN, commit, task
+from tests.integration.seen import assert_seen
 
 pytestmark = pytest.mark.virtual
 
@@ -50,5 +51,7 @@ def test_kafkas_own_class_holds_every_claim_on_random_logs(java: JavaStores) -> 
     for number in range(60):
         begin = number * 100  # no two workers read as far
         logs[f"w{number}"] = list(enumerate((random.choice(kinds) for _ in range(random.randrange(25))), begin))
-    judgement = judge(restarts(java, logs), ConfigStoreClaims)
+    history = restarts(java, logs)
+    assert_seen("lockstep: config", history)
+    judgement = judge(history, ConfigStoreClaims)
     assert judgement.counterexamples == ()

@@ -27,6 +27,7 @@ from rebalance_check import (
 from rebalance_check.integration.jvm import compiled_once, java_tool
 from rebalance_check.integration.oracle.release import CLIENT_JARS
 from tests.integration.recorders.applications import Group
+from tests.integration.seen import assert_seen
 
 pytestmark = pytest.mark.oracle
 
@@ -71,6 +72,7 @@ def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     assert (first.client, first.release, first.session_timeout_ms) == ("java", release, 3_000)
     assert first.protocol == (more[0] if more else "eager")
     assert {type(event) for event in m1} >= {MemberJoined, PartitionsAssigned, OffsetCommitted, MemberLeft}
+    assert_seen("recorder: java", *(events_of(group, member) for member in ("m0", "m1", "m2")))
 
 
 def test_two_owners_are_caught__of_an_application_whose_assignor_gives_all_to_each(group: Group) -> None:

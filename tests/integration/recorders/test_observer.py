@@ -68,6 +68,24 @@ def test_a_generation_is_joined_once__where_it_is_shown_first(shown: Shown) -> N
     assert judge(shown.history).outcome is Outcome.HELD
 
 
+def test_a_generation_that_is_taken_up_once_more__is_joined_once_more(shown: Shown) -> None:
+    shown.in_generation(1).joined()
+    shown.observer.joined()
+    shown.observer.after_poll(lambda: ())
+    assert shown.kinds == [MemberJoined, MemberJoined]
+    shown.in_generation(2).joined()
+    assert shown.kinds == [MemberJoined, MemberJoined, MemberJoined]
+
+
+def test_a_membership_is_lost_for_the_error_that_ended_it__if_the_recorder_sees_that(shown: Shown) -> None:
+    for generation, error in enumerate(("ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS"), 1):
+        shown.in_generation(generation).assigned([T0])
+        shown.observer.refused(error)
+        shown.in_generation(-1, "").after_poll(lambda: ())
+    lost = [event.reason for event in shown.history if isinstance(event, MembershipLost)]
+    assert lost == ["ILLEGAL_GENERATION", "not notified"]
+
+
 def test_a_membership_that_ended_unseen__is_lost_when_another_member_id_is_shown(shown: Shown) -> None:
     shown.in_generation(1).assigned([T0])
     shown.in_generation(4, "b").lost([T0])

@@ -8,13 +8,30 @@ import pytest
 
 pytest.importorskip("kafka", reason="recorded applications need the extra 'brokers'")
 
-from rebalance_check import MemberJoined, MemberLeft, MemberStarted, OffsetCommitted, PartitionsAssigned, read_history
+from rebalance_check import (
+    Event,
+    MemberJoined,
+    MemberLeft,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    read_history,
+)
 from tests.integration.recorders.applications import Group, python_app
+from tests.integration.seen import assert_seen
+
+KINDS = {
+    "kafka_python": "recorder: kafka-python", "confluent": "recorder: confluent-kafka", "aiokafka": "recorder: aiokafka"
+}  # fmt: skip
 
 TESTED = {
     "no_double_ownership", "generation_monotonicity", "revoked_before_reassigned", "callbacks_alternate",
     "member_id_is_kept", "eager_owns_nothing_while_joining",
 }  # fmt: skip
+
+
+def histories(group: Group) -> list[list[Event]]:
+    return [list(read_history(path)) for path in group.folder.glob("*.jsonl")]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +61,7 @@ def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     assert [type(event) for event in m1].count(MemberLeft) == 1
     kinds = {type(event) for event in m1}
     assert kinds >= {MemberJoined, PartitionsAssigned, OffsetCommitted}
+    assert_seen(KINDS[library], *histories(group))
 
 
 @pytest.mark.parametrize(
@@ -77,4 +95,6 @@ def test_commits_of_lost_partitions_are_caught(library: str, group: Group) -> No
     group.end()
     document = group.judged("--invariant", "lost_is_not_committed")
     assert (document["verdict"], document["exit_code"]) == ("violated", 10)
+    if library == "kafka_python":
+        assert_seen("recorder: kafka-python, paused", *histories(group))
     assert "after it was lost" in document["counterexample"]["headline"]

@@ -11,17 +11,32 @@ from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.in_process import InProcess
+from rebalance_check.integration.differential import side_by_side
 from rebalance_check.integration.differential.history import observed_history
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.model.vocabulary.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
-from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome, Untested
+from tests.integration.seen import assert_seen
 
 PERSISTENCE = select(["persistence"])
 UNSEEN = {"committed_offsets_survive"}
 """An observer of a scenario sees no offsets."""
+
+OF_REPLIES = {
+    "commit_is_fenced", "generation_has_only_joined", "group_size",
+    "heartbeat_is_fenced", "instance_is_exclusive", "join_answers_agree", "legal_transitions",
+    "members_go_to_the_leader", "one_response_per_request", "only_returning_leaders_skip",
+    "pending_ids_are_not_members", "rebalance_has_a_cause", "refusals_are_documented",
+    "refusals_are_true", "selected_protocol_is_listed_by_all", "sync_is_fenced",
+}  # fmt: skip
+"""Some of the invariants that need what is parked, and the reply to each request."""
+
+TIMED_OUT_IN_SCALA = {"rebalance_has_a_cause", "refusals_are_documented"}
+"""The coordinator in Scala answers a write that timed out with REBALANCE_IN_PROGRESS, or with REQUEST_TIMED_OUT."""
+
 
 RESTARTED = [
     "setting initial_rebalance_delay_ms=0",
@@ -79,6 +94,21 @@ def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(
 
 
 @pytest.mark.virtual
+def test_kafkas_coordinators_hold_every_invariant_that_judges_their_replies(kafka: VirtualKafka) -> None:
+    """Those that campaigns judge step by step are left out: `test_virtual_differential` has what they find in Kafka."""
+    left_out = {*side_by_side.JUDGED, *(TIMED_OUT_IN_SCALA if kafka.release.scala else ())}
+    judged = [invariant for invariant in CATALOGUE if invariant.name not in left_out]
+    held: set[str] = set()
+    histories = [history_of_kafka(kafka, random_scenario(seed), seed) for seed in range(60)]
+    assert_seen("virtual kafka", *histories)
+    for seed, history in enumerate(histories):
+        verdicts = judge(history, judged).verdicts
+        assert [(seed, verdict) for verdict in verdicts.values() if verdict.outcome is Outcome.VIOLATED] == []
+        held.update(invariant.name for invariant, verdict in verdicts.items() if isinstance(verdict, Held))
+    assert held >= OF_REPLIES - left_out
+
+
+@pytest.mark.virtual
 def test_a_record_is_written_when_it_is_appended__and_committed_when_the_log_says_so(kafka: VirtualKafka) -> None:
     scenario = ["setting initial_rebalance_delay_ms=0", "join a version=3", "hold", "sync a last give=a:A", "release"]
     ends = [records_of(history_of_kafka(kafka, scenario[:length], 1))[-1] for length in (4, 5)]
@@ -94,6 +124,24 @@ def test_what_a_failover_loses_is_recorded(kafka: VirtualKafka) -> None:
     history = history_of_kafka(kafka, ["setting max_size=100", "join a", "join a", "failover lose=1", "join b"], 1)
 
     assert [event.records for event in history if isinstance(event, LogTailLost)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("defect", "breaks"),
+    [
+        ("commit-accepted-while-completing", "commit_is_fenced"),
+        ("heartbeat-accepted-while-preparing", "heartbeat_is_fenced"),
+        ("join-keeps-absent-members", "generation_has_only_joined"),
+        ("size-gate-open", "group_size"),
+    ],
+)
+def test_a_defect_in_kafkas_place_breaks_the_claim_about_the_reply(defect: str, breaks: str) -> None:
+    found = {claim for seed in range(40) for claim in broken_by(history_of_ours(random_scenario(seed), defect))}
+    assert breaks in found
+
+
+def broken_by(history: list[Event]) -> set[str]:
+    return {found.invariant for found in judge(history, select(["gates", "joining", "membership"])).counterexamples}
 
 
 @pytest.mark.parametrize("defect", DEFECTS)

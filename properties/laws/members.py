@@ -1,0 +1,450 @@
+"""Members: what a member may own, give up, commit and claim by its own record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestSent,
+    SubscriptionChanged,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.engines import (
+    CHECKED,
+    Excused,
+    Finding,
+    Findings,
+    broken,
+    form,
+)
+from rebalance_check.properties.features import Feature
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.assignments import Computed
+from rebalance_check.properties.views.members import EAGER as EAGER_PROTOCOL
+from rebalance_check.properties.views.members import Member, Members
+from rebalance_check.properties.views.revocations import Revocations
+
+FAMILY: Final = "members"
+
+# ---------------------------------------------------------------------------------------------- callbacks
+
+
+def _assigned_in_turn(event: PartitionsAssigned, members: Members) -> Iterator[Finding]:
+    owned = members.of(event.member).owned
+    for one in event.partitions:
+        before = owned.get(one)
+        yield (
+            CHECKED
+            if before is None
+            else _wrong_callback(f"{one} was assigned to {event.member} twice in a row", before, event)
+        )
+
+
+def _given_up_in_turn(event: PartitionsRevoked | PartitionsLost, members: Members) -> Iterator[Finding]:
+    member = members.of(event.member)
+    verb = "revoked from" if isinstance(event, PartitionsRevoked) else "lost by"
+    for one in event.partitions:
+        if one in member.owned:
+            yield CHECKED
+        else:
+            before = member.revoked.get(one) or member.lost.get(one)
+            yield _wrong_callback(f"{one} was {verb} {event.member}, to which it was not assigned", before, event)
+
+
+def _callbacks_add_up(event: AssignmentCompleted, members: Members) -> Iterator[Finding]:
+    member = members.of(event.member)
+    if not member.was_called_back:
+        return
+    yield CHECKED
+    for one in sorted(member.owned.keys() ^ set(event.owned)):
+        known = "still assigned by its callbacks" if one in member.owned else "not assigned by any callback"
+        owns = "owns" if one in event.owned else "does not own"
+        yield _wrong_callback(f"{event.member} {owns} {one}, {known}", member.owned.get(one), event)
+
+
+def _wrong_callback(headline: str, before: Event | None, event: Event) -> Finding:
+    first = "no callback before it names the partition." if before is None else f"the callback before it was at {STEP}."
+    return broken(headline, (first, before), (f"at {STEP} {headline}: contradiction.", event))
+
+
+CallbacksAlternate: Final = Invariant(
+    name="callbacks_alternate",
+    family=FAMILY,
+    claim="each partition of a member is assigned, then revoked or lost, in turn, and the member owns the rest",
+    source="ConsumerRebalanceListener; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
+    premises=(
+        "the history holds the member's callbacks from the start of the process on",
+        "no callback threw: after an exception Kafka runs onJoinComplete again, with what is left",
+        "AssignmentCompleted is held against the callbacks only for members that have had one",
+    ),
+    exempted_by=(MemberCrashed, MemberLeft, MemberStarted, PartitionsAssigned, PartitionsLost, PartitionsRevoked),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {
+            PartitionsAssigned: _assigned_in_turn,
+            PartitionsRevoked: _given_up_in_turn,
+            PartitionsLost: _given_up_in_turn,
+            AssignmentCompleted: _callbacks_add_up,
+        },
+        views=(Members,),
+    ),
+    breaks="""
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+    """,
+    holds="""
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+    """,
+)
+
+
+def _empty_handed(event: MemberJoined, members: Members) -> Iterator[Finding]:
+    member = members.of(event.member)
+    if member.protocol != EAGER_PROTOCOL or not member.has_started:
+        return
+    yield CHECKED
+    for partition, since in sorted(member.owned.items()):
+        yield broken(
+            f"{event.member} joined generation {event.generation} while it owned {partition}",
+            (f"{event.member} is EAGER and owns {partition} since {STEP}.", since),
+            (f"it joined generation {event.generation} at {STEP}: contradiction.", event),
+        )
+
+
+EagerOwnsNothingWhileJoining: Final = Invariant(
+    name="eager_owns_nothing_while_joining",
+    family=FAMILY,
+    claim="an EAGER member owns nothing when it joins a generation",
+    source="ConsumerCoordinator.onJoinPrepare (RebalanceProtocol.EAGER)",
+    premises=("the member's MemberStarted says that it is eager",),
+    exempted_by=(AssignmentCompleted, MemberStarted, PartitionsLost, PartitionsRevoked),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {MemberJoined: _empty_handed},
+        views=(Members,),
+        needs=((MemberStarted,), (PartitionsAssigned, AssignmentCompleted)),
+    ),
+    breaks="""
+        MemberStarted(member="m0", protocol="eager")
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=2)
+    """,
+    holds="""
+        MemberStarted(member="m0", protocol="eager")
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=2)
+    """,
+)
+
+# ---------------------------------------------------------------------------------------------- commits
+
+
+def _not_lost(event: OffsetCommitted, members: Members) -> Findings:
+    """Accepted in the generation joined after the loss: so it was sent after the loss."""
+    members.up_to_date()
+    member = members.of(event.member)
+    if event.error != "NONE" or not _spoke_for(member.resumed, event.generation):
+        return None
+    lost = member.lost.get(event.partition)
+    if lost is None:
+        return CHECKED
+    return broken(
+        f"{event.member} committed {event.partition} in generation {event.generation} after it was lost",
+        (f"{event.member} lost {event.partition} at {STEP}.", lost),
+        (f"it joined generation {event.generation} at {STEP} and was not assigned it again.", member.resumed),
+        (f"its commit in that generation was accepted at {STEP}: contradiction.", event),
+    )
+
+
+def _spoke_for(event: Event | None, generation: int) -> bool:
+    return event is not None and getattr(event, "generation", NO_GENERATION) == generation
+
+
+LostIsNotCommitted: Final = Invariant(
+    name="lost_is_not_committed",
+    family=FAMILY,
+    claim="a member does not commit a partition after it lost it, until it is assigned again",
+    source="ConsumerRebalanceListener.onPartitionsLost; KIP-429",
+    premises=(
+        "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
+        "the member commits through its group; a commit by an administrator is not recorded as OffsetCommitted",
+    ),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(AssignmentCompleted, MemberStarted, PartitionsAssigned),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {OffsetCommitted: _not_lost},
+        views=(Members,),
+        needs=((PartitionsLost,), (MemberJoined, PartitionsAssigned, AssignmentCompleted)),
+    ),
+    breaks="""
+        PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=3)
+        OffsetCommitted(member="m0", generation=3, partition="t-0", offset=5, error="NONE")
+    """,
+    holds="""
+        PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=3)
+        PartitionsAssigned(member="m0", generation=3, partitions=("t-0",))
+        OffsetCommitted(member="m0", generation=3, partition="t-0", offset=5, error="NONE")
+    """,
+)
+
+
+def _not_revoked(event: OffsetCommitted, members: Members) -> Findings:
+    """A commit for a generation that was joined after the revocation is a commit of a partition that is gone."""
+    members.up_to_date()
+    member = members.of(event.member)
+    joined = member.joined
+    if joined is None or joined.generation != event.generation or event.error != "NONE":
+        return None
+    revoked = member.revoked.get(event.partition)
+    if revoked is None or member.gone_before_join.get(event.partition) is not revoked:
+        return CHECKED
+    return broken(
+        f"{event.member} commits {event.partition}, which it revoked before generation {event.generation}",
+        (f"{event.member} revoked {event.partition} at {STEP};", revoked),
+        (f"it joined generation {event.generation} at {STEP}, and was not assigned it since;", joined),
+        (f"yet it commits {event.partition} in that generation at {STEP}: contradiction.", event),
+    )
+
+
+RevokedIsNotCommitted: Final = Invariant(
+    name="revoked_is_not_committed",
+    family=FAMILY,
+    claim="a member does not commit a partition that it revoked before it joined its generation, until it is assigned "
+    "again",
+    source="ConsumerRebalanceListener.onPartitionsRevoked; ConsumerCoordinator (SubscriptionState.allConsumed)",
+    premises=(
+        "a commit is known to be sent after the revocation when it is accepted in a generation that was joined later",
+        "the member commits what it consumed; a commit of other partitions by its application is not recorded",
+    ),
+    exempted_by=(AssignmentCompleted, MemberCrashed, MemberLeft, MemberStarted, PartitionsAssigned),
+    evidence=Evidence.CONCERNED,
+    fold=form({OffsetCommitted: _not_revoked}, views=(Members,), needs=((PartitionsRevoked,), (MemberJoined,))),
+    breaks="""
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=2)
+        OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
+    """,
+    holds="""
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-1",))
+        MemberJoined(member="m0", generation=2)
+        OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
+    """,
+)
+
+# ---------------------------------------------------------------------------------------------- a member's own side
+
+
+def _as_assigned(event: AssignmentCompleted, computed: Computed) -> Findings:
+    """It owns that, or the result of another computation of this round."""
+    results = computed.of(event.generation, event.member_id)
+    owned = frozenset(event.owned)
+    if not results:
+        return None
+    if any(owned == things for things, _ in results):
+        return CHECKED
+    things, last = results[-1]
+    return broken(
+        f"{event.member} owns {_listed(owned)} in generation {event.generation}, assigned is {_listed(things)}",
+        (f"{last.member} assigned {_listed(things)} to {event.member} at {STEP}.", last),
+        (f"{event.member} completed that generation with {_listed(owned)} at {STEP}: contradiction.", event),
+    )
+
+
+def _listed(things: frozenset[str]) -> str:
+    return ", ".join(sorted(things)) or "nothing"
+
+
+OwnedEqualsAssigned: Final = Invariant(
+    name="owned_equals_assigned",
+    family=FAMILY,
+    claim="a member that completes a generation owns exactly what the leader assigned it",
+    source="ConsumerCoordinator.onJoinComplete",
+    premises=(
+        "the history holds the leader's AssignmentComputed; the successor of a static member is not compared",
+        "a leader that computes twice for one generation may find either result in effect",
+        "an assignment that does not match the subscription changes nothing: such a round is not completed",
+        "a consumer group: what Connect workers and candidates of an election run is not compared",
+    ),
+    exempted_by=(AssignmentComputed,),
+    fold=form({AssignmentCompleted: _as_assigned}, views=(Computed,), needs=((AssignmentComputed,),)),
+    breaks="""
+        AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),))
+        AssignmentCompleted(member="m0", member_id="a", generation=1, owned=("t-0", "t-1"))
+    """,
+    holds="""
+        AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),))
+        AssignmentCompleted(member="m0", member_id="a", generation=1, owned=("t-0",))
+    """,
+)
+
+
+def _claims_nothing(event: MemberJoined, members: Members) -> Findings:
+    reset = members.of(event.member).reset
+    if reset is None:
+        return None
+    claimed = ", ".join(event.owned_partitions)
+    return _checked(event, reset, claimed and f"{event.member} claims {claimed} from before it was thrown out")
+
+
+def _nothing_kept(event: PartitionsAssigned | AssignmentCompleted, members: Members) -> Findings:
+    """In its new generation a member has nothing left of what it owned before the loss."""
+    member = members.of(event.member)
+    is_new = isinstance(event, AssignmentCompleted) or (member.reset and event.generation > member.reset.generation)
+    if member.reset is None or not is_new:
+        return None
+    kept = ", ".join(sorted(member.owned))
+    headline = f"{event.member} is in generation {event.generation} and never lost {kept}"
+    return _checked(event, member.reset, kept and headline)
+
+
+def _not_as_owner(event: PartitionsRevoked, members: Members) -> Findings:
+    """A member revokes as the owner, and this one is none."""
+    member = members.of(event.member)
+    if member.reset is None:
+        return None
+    owned = member.owned.keys() & set(event.partitions)
+    headline = f"{event.member} revokes {', '.join(event.partitions)}, which it has lost"
+    return _checked(event, member.reset, headline if owned else "")
+
+
+def _given_up_before_joining(event: RequestSent, members: Members) -> Findings:
+    if event.api != Api.JOIN_GROUP:
+        return None
+    members.up_to_date()
+    member: Member = members.of(event.member)
+    if member.reset is None:
+        return None
+    owned = ", ".join(sorted(member.owned))
+    return _checked(event, member.reset, owned and f"{event.member} joins again and still owns {owned}")
+
+
+def _checked(event: Event, reset: MembershipLost, headline: str) -> Finding:
+    if not headline:
+        return CHECKED
+    return broken(
+        headline,
+        (f"{reset.member} learned at {STEP} that it belongs to no generation ({reset.reason}).", reset),
+        (f"at {STEP} {headline}: contradiction.", event),
+    )
+
+
+ResetMemberLosesEverything: Final = Invariant(
+    name="reset_member_loses_everything",
+    family=FAMILY,
+    claim="a member that learned that it belongs to no generation joins again empty-handed, having lost what it owned",
+    source="ConsumerCoordinator.onJoinPrepare, onLeavePrepare; AbstractCoordinator.resetStateAndGeneration",
+    premises=(
+        "the history tells MembershipLost; a zombie owns on until its application polls, without any limit in time",
+        "FENCED_INSTANCE_ID is raised by the first poll, and the next one gives up",
+    ),
+    exempted_by=(MemberCrashed, MemberJoined, MemberLeft, MemberStarted, PartitionsLost, PartitionsRevoked),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {
+            MemberJoined: _claims_nothing,
+            PartitionsAssigned: _nothing_kept,
+            AssignmentCompleted: _nothing_kept,
+            PartitionsRevoked: _not_as_owner,
+            RequestSent: _given_up_before_joining,
+        },
+        views=(Members,),
+        needs=((MembershipLost,),),
+    ),
+    breaks="""
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+        MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+        RequestSent(member="m0", api="JoinGroup", request=1)
+    """,
+    holds="""
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+        MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+        PartitionsLost(member="m0", generation=1, partitions=("t-0",))
+        RequestSent(member="m0", api="JoinGroup", request=1)
+    """,
+)
+
+
+def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Findings:
+    """It joined without what it gave up: no assignment had asked for that."""
+    before = revocations.at_join
+    if before is None or not before.is_settled:
+        return None
+    early = before.early
+    if early is None:
+        if not before.owns_some:
+            return None
+        return Excused(before.excused) if before.excused else CHECKED
+    gone = ", ".join(early.partitions)
+    return broken(
+        f"{event.member} gave up {gone} before it joined generation {event.generation}",
+        (f"{event.member} is COOPERATIVE, and revoked {gone} at {STEP}, while it was a member and wanted them.", early),
+        (f"it joined generation {event.generation} without them at {STEP}: contradiction.", event),
+    )
+
+
+CooperativeKeepsWhatItOwns: Final = Invariant(
+    name="cooperative_keeps_what_it_owns",
+    family=FAMILY,
+    claim="before it joins, a COOPERATIVE member that belongs to its generation gives up only what it does not want",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare",
+    premises=(
+        "the member's MemberStarted says that it is cooperative",
+        "a changed subscription is recorded (SubscriptionChanged); a member that leaves, or knows that it was thrown "
+        "out, gives everything up",
+    ),
+    exempted_by=(MemberCrashed, MemberLeft, MembershipLost, SubscriptionChanged),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {MemberJoined: _kept_until_joined},
+        views=(Revocations,),
+        needs=((MemberStarted,), (AssignmentCompleted,)),
+    ),
+    breaks="""
+        MemberStarted(member="m0", protocol="cooperative")
+        AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=2)
+    """,
+    holds="""
+        MemberStarted(member="m0", protocol="cooperative")
+        AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
+        MemberJoined(member="m0", generation=2)
+    """,
+    excuses="""
+        MemberStarted(member="m0", protocol="cooperative")
+        SubscriptionChanged(member="m0", topics=("u",))
+        AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
+        PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+        MemberJoined(member="m0", generation=2)
+    """,
+)
+
+LAWS: Final = (
+    CallbacksAlternate,
+    EagerOwnsNothingWhileJoining,
+    LostIsNotCommitted,
+    RevokedIsNotCommitted,
+    OwnedEqualsAssigned,
+    ResetMemberLosesEverything,
+    CooperativeKeepsWhatItOwns,
+)
+"""In the order in which reports name them."""

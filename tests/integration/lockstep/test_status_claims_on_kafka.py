@@ -1,0 +1,110 @@
+"""The invariants of safe status writes judge Kafka's own status stores, three over one topic."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from rebalance_check.impl.connect.status.codec import ValueFormat
+from rebalance_check.integration.lockstep.java_stores import JavaStores, OneStore, StoreKind, StoreSide
+from rebalance_check.integration.lockstep.sequence import Observation, Step
+from rebalance_check.integration.lockstep.status_cluster import recorded_cluster
+from rebalance_check.integration.lockstep.status_ours import OurStatusStores
+from rebalance_check.integration.virtual import Release
+from rebalance_check.model.vocabulary.events import Event, RunStarted
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.verdict import Held
+from tests.integration.seen import assert_seen
+
+pytestmark = pytest.mark.virtual
+
+SEEDS = range(20)
+NOT_LOOKED_AT = {
+    "writes_settle",  # each store is stopped, since a store that sends no more says not why
+    "offsets_have_no_gaps",  # of the simulator's runs only
+    "stores_start_behind_the_topic",  # likewise
+}
+
+
+@pytest.fixture(scope="module")
+def java(release: Release) -> Iterator[JavaStores]:
+    with JavaStores(release, StoreKind.STATUS) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def histories(java: JavaStores) -> list[list[Event]]:
+    return [recorded_cluster(java, seed) for seed in SEEDS]
+
+
+def broken(history: list[Event]) -> set[str]:
+    return {
+        found.invariant.removeprefix("safe_status_writes.")
+        for found in judge(history, SafeStatusWrites).counterexamples
+    }
+
+
+def test_kafkas_own_stores_hold_every_invariant(histories: list[list[Event]]) -> None:
+    assert_seen("lockstep: status", *histories)
+    held: set[str] = set()
+    for history in histories:
+        judgement = judge(history, SafeStatusWrites)
+        assert judgement.counterexamples == ()
+        held.update(one.name for one, verdict in judgement.verdicts.items() if isinstance(verdict, Held))
+    assert held >= {one.name for one in SafeStatusWrites} - {f"safe_status_writes.{name}" for name in NOT_LOOKED_AT}
+
+
+def test_ours_have_the_histories_of_kafkas(release: Release, histories: list[list[Event]]) -> None:
+    layout = ValueFormat.KAFKA_3_9 if release.version.startswith("3.9") else ValueFormat.KAFKA_4_3
+    ours = OurStatusStores(layout)
+    for seed, theirs in zip(SEEDS, histories, strict=True):
+        begin = theirs[0]
+        assert isinstance(begin, RunStarted)
+        assert [replace(begin, subject=ours.name), *theirs[1:]] == recorded_cluster(ours, seed)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Stores of a side whose steps are other ones, or whose observations are."""
+
+    side: StoreSide
+    name: str
+
+    def open(self, name: str) -> OneStore:
+        return _Changed(self.side.open(f"{self.name} {name}"), self.name)
+
+
+@dataclass
+class _Changed:
+    store: OneStore
+    name: str
+
+    def perform(self, step: Step) -> Observation:
+        match self.name, step["op"]:
+            case "unchecked", "put":
+                return self.store.perform({**step, "safe": False})
+            case "forgetful", "read" if step["value"] is None:
+                return Observation(self.store.perform({**step, "value": "7"}).trace, {})
+            case "late", "flush":
+                return Observation(("log.flush",), {})
+            case "wrong", "put":
+                return self.store.perform({**step, "generation": step["generation"] + 1})
+            case _:
+                return self.store.perform(step)
+
+
+@pytest.mark.parametrize(
+    ("change", "breaks"),
+    [
+        ("unchecked", {"explained_overwrite", "suppressed_iff_newer_cached"}),
+        ("forgetful", {"cache_follows_reads", "topics_follow_reads", "lists_follow_reads"}),
+        ("late", {"flush_waits"}),
+        ("wrong", {"sent_records_say_so"}),
+    ],
+)
+def test_a_store_that_does_otherwise_is_found(java: JavaStores, change: str, breaks: set[str]) -> None:
+    found: set[str] = set()
+    for seed in SEEDS:
+        found |= broken(recorded_cluster(Changed(java, change), seed))
+    assert found >= breaks
