@@ -95,7 +95,9 @@ def test_parts_of_one_run__have_their_violation_in_the_part_that_shows_it(worksp
     for name in ("m0", "m1"):
         started = MemberStarted(source=name, seq=0, member=name, protocol="eager", group="g")
         write_history(f"{name}.jsonl", [started, PartitionsAssigned(source=name, seq=1, member=name, **owned)])
-    assert command("judge", "m0.jsonl", "m1.jsonl", *ONE_CLAIM, "--sarif", "log.sarif").code == 10
+    attested = (("g", "m0", 1), ("g", "m1", 1))
+    write_history("end.jsonl", [RunEnded(source="harness", seq=0, group="g", time_ms=1, last=attested)])
+    assert command("judge", "m0.jsonl", "m1.jsonl", "end.jsonl", *ONE_CLAIM, "--sarif", "log.sarif").code == 10
     (result,) = read_sarif(Path("log.sarif"))["results"]
     assert line_of(result["locations"][0])[1] == 2
     assert {line_of(each)[0] for each in result["relatedLocations"]} == {"m0.jsonl", "m1.jsonl"}

@@ -460,7 +460,12 @@ def test_judge__events_without_numbers__are_distinguished(command: Command, tmp_
 
 
 def test_judge__parts_of_one_run__are_merged(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
-    sources = sorted({event.source for event in double_ownership})
+    numbers = {event.source: event.seq for event in double_ownership}
+    attested = tuple(("g", source, seq) for source, seq in sorted(numbers.items()))
+    ended = double_ownership[-1]
+    assert isinstance(ended, RunEnded)
+    double_ownership[-1] = replace(ended, last=attested)
+    sources = sorted(numbers)
     parts = [written(tmp_path, [e for e in double_ownership if e.source == source], source) for source in sources]
     answer = command("judge", *parts, "--invariant", "no_double_ownership")
     assert answer.code == 10
