@@ -68,7 +68,7 @@ class _Cluster:
                 store.read(unread[0])
         for store in self.stores.values():
             store.stop()
-        harness.emit(RunEnded(pending=(), last=self.listener.attested))  # all is read, and every store has stopped
+        harness.emit(RunEnded(pending=None, last=self.listener.attested))  # all is read, and every store has stopped
         return self.events
 
     def _time(self) -> int:

@@ -39,8 +39,6 @@ from rebalance_check.properties.views.holdings import (
     Rounds,
 )
 
-FAMILY: Final = "ownership"
-
 # ---------------------------------------------------------------------------------------------- no double ownership
 
 
@@ -91,7 +89,7 @@ def _two_owners(holder: Holder, other: Holder, thing: str, event: Event) -> Find
 
 NoDoubleOwnership: Final = Invariant(
     name="no_double_ownership",
-    family=FAMILY,
+    family="ownership",
     claim="within one generation a partition, connector or task has at most one owner",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete; DistributedHerder.RebalanceListener",
     premises=(
@@ -167,7 +165,7 @@ def _assigned_twice(first: Fact, other: Fact) -> str:
 
 AssignedOncePerGeneration: Final = Invariant(
     name="assigned_once_per_generation",
-    family=FAMILY,
+    family="agreement",
     claim="within one generation a partition is assigned to at most one member, in whichever order they learn of it",
     source="ConsumerPartitionAssignor.assign; ConsumerCoordinator.onJoinComplete",
     premises=(
@@ -275,7 +273,7 @@ def _still_held(  # noqa: PLR0917 - a rule and its views
 
 RevokedBeforeReassigned: Final = Invariant(
     name="revoked_before_reassigned",
-    family=FAMILY,
+    family="cooperative",
     claim="a member's claim is given to another member only in a later round, after the member gave it up",
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
     premises=(

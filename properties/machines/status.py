@@ -162,7 +162,7 @@ class StatusStores(RuleBasedStateMachine):
         for event in ended:
             self.judge.observe(event)
         self.model.close()
-        if any(isinstance(event, RunEnded) and not event.pending for event in ended):
+        if any(isinstance(event, RunEnded) and event.pending == () for event in ended):
             self.judge.judgement().check(allow_undecided=True)
 
 
