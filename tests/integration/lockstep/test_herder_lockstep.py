@@ -41,5 +41,5 @@ def test_random_schedules_start_stop_and_write_the_same(
 
 
 def test_a_herder_of_ours_with_a_defect_is_noticed(kafka: VirtualKafka, java_worker: JavaWorker) -> None:
-    with planted("unassigned-written-unsafely"):
+    with planted("statuses-with-the-groups-generation"):
         assert any(run(kafka, java_worker, seed, "compatible").difference for seed in range(10))

@@ -98,9 +98,9 @@ class _Changed:
     ("change", "breaks"),
     [
         ("unchecked", {"explained_overwrite", "suppressed_iff_newer_cached"}),
-        ("forgetful", {"cache_follows_reads", "topics_follow_reads", "lists_follow_reads"}),
+        ("forgetful", {"cache_follows_reads", "lists_follow_reads"}),
         ("late", {"flush_waits"}),
-        ("wrong", {"sent_records_say_so"}),
+        ("wrong", {"explained_overwrite", "suppressed_iff_newer_cached"}),
     ],
 )
 def test_a_store_that_does_otherwise_is_found(java: JavaStores, change: str, breaks: set[str]) -> None:
