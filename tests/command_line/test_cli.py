@@ -130,9 +130,9 @@ def test_invariants__all_or_a_family(command: Command) -> None:
     assert all(one["claim"] and one["source"] for one in listed)
     family = command("invariants", "fencing", "--json").document["invariants"]
     assert [one["name"] for one in family] == [
-        "stale_generation_is_refused",
         "lost_is_not_committed",
         "revoked_is_not_committed",
+        "stale_generation_is_refused",
     ]
 
 
