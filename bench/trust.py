@@ -89,7 +89,7 @@ class Run:
 
 
 def settings(seed: int) -> SimulationOptions:
-    """What the run of a seed is like. Groups survive it, so that every accusation is false."""
+    """The settings of a seed's run. Groups survive its faults, so that every accusation is false."""
     random = Random(f"trust/{seed}")
     protocol = random.choice(PROTOCOLS)
     options = SimulationOptions(
@@ -255,7 +255,7 @@ def causal_prefix(history: Sequence[Event], last: Event) -> frozenset[int]:
 
 @dataclass(slots=True)
 class Totals:
-    """What all runs of a command came to."""
+    """The counts over all runs of a command."""
 
     command: str
     first: int

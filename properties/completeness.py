@@ -28,7 +28,7 @@ ENDED_SOURCES: Final = 256
 _ENDS: Final = frozenset({MemberLeft, MemberCrashed})
 
 UNTIMED: Final = 0
-"""The time of an event to which nobody gave one."""
+"""The time of an event that was recorded without one."""
 
 NOWHERE: Final = NOT_FOUND
 """The place before the first line of a history."""

@@ -1,4 +1,4 @@
-"""What the status store of a Java worker did, as events: by the worker's log, and by the records of the topic.
+"""The steps of a Java worker's status store, as events: by the worker's log, and by the records of the topic.
 
 Kafka's loggers name, at TRACE, each record that the store reads, and each that it hands to its producer, by key; and
 the offset at which a batch of the producer begins. What a record says, the topic shows, and what a tombstone does not
@@ -91,7 +91,7 @@ def status_events(store: str, topic: StatusTopic, lines: Iterable[Line]) -> Iter
 
 
 class _Sends:
-    """Which records were appended: their offsets, by the line that hands each over; and those that a line reports.
+    """The records that were appended: their offsets, by the line that hands each over; and those that a line reports.
 
     A producer's batches are appended in the order of its sends.
     """

@@ -1,4 +1,4 @@
-"""The engines: eight ways to say what must be true of a history. Each invariant is a declaration over one of them.
+"""The engines: seven ways to say what must be true of a history. Each invariant is a declaration over one of them.
 
 | engine | says |
 |---|---|
@@ -8,7 +8,6 @@
 | `cause` | every effect has one of its causes since the last one |
 | `deadline` | an obligation that began ends in time, or is not given up before its time |
 | `ownership` | who holds a thing, since when, in which generation, by which right |
-| `log` | a reader's knowledge is the fold of the records that it read |
 | `completion` | at rest, everybody has what the inputs say |
 
 An engine is a function that returns the ``fold`` of an `Invariant`. Rules are plain functions: they take an event and
@@ -21,7 +20,6 @@ from rebalance_check.properties.engines.cause import Effect, cause
 from rebalance_check.properties.engines.completion import completion
 from rebalance_check.properties.engines.deadline import Due, deadline, not_before
 from rebalance_check.properties.engines.form import form
-from rebalance_check.properties.engines.log import log
 from rebalance_check.properties.engines.order import Step, order
 from rebalance_check.properties.engines.ownership import ownership
 from rebalance_check.properties.engines.rules import CHECKED, Broken, Excused, Finding, Findings, broken
@@ -42,7 +40,6 @@ __all__ = [
     "completion",
     "deadline",
     "form",
-    "log",
     "not_before",
     "order",
     "ownership",

@@ -159,7 +159,7 @@ def not_before(
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:
-    """An invariant that nobody gives up too early: an event of ``ends`` comes no sooner than the time of the wait.
+    """An invariant that no member gives up too early: an event of ``ends`` comes no sooner than the time of the wait.
 
     ``begins`` extracts the waits (one that begins anew counts from then on), ``ends`` the keys that an event gives up,
     or an exemption, ``cancels`` the keys whose wait is void.

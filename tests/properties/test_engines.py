@@ -1,0 +1,128 @@
+"""A user's own invariants over each engine: they break, they hold, and they name an exemption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MemberJoined,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    RequestAnswered,
+    RequestSent,
+    RunEnded,
+)
+from rebalance_check.properties.engines import (
+    Due,
+    Effect,
+    Excused,
+    Step,
+    broken,
+    cause,
+    completion,
+    deadline,
+    not_before,
+    order,
+)
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.verdict import Held, Untested, Verdict, Violated
+
+History = Callable[..., list[Event]]
+
+
+def verdict(fold: Callable[[Invariant], Fold], events: list[Event]) -> Verdict:
+    invariant = Invariant(name="my_own", family="test", claim="c", source="a user", fold=fold)
+    return judge(events, invariant).verdict("my_own")
+
+
+def joined(generation: int) -> MemberJoined:
+    return MemberJoined(member="m0", generation=generation)
+
+
+UPWARDS = order(
+    {MemberJoined: lambda e: Step(e.member, e.generation, f"{e.member} joined {e.generation} at {{step}}", e)},
+    wrong=lambda last, step: "" if step.value > last.value else f"{step.key} went down to {step.value}",
+    resets={MemberCrashed: lambda e: e.member},
+)
+
+
+def test_order__a_step_down_breaks__and_a_reset_begins_anew(history: History) -> None:
+    assert isinstance(verdict(UPWARDS, history(joined(2), joined(1))), Violated)
+    assert verdict(UPWARDS, history(joined(1), joined(2))) == Held(1)
+    assert isinstance(verdict(UPWARDS, history(joined(2), MemberCrashed(member="m0"), joined(1))), Untested)
+
+
+def refused(error: str) -> RequestAnswered:
+    return RequestAnswered(member="m0", api="Heartbeat", request=0, error=error)
+
+
+def loss(event: MembershipLost) -> Effect:
+    excused = "left by itself" if event.reason == "unsubscribed" else ""
+    return Effect(event.member, f"{event.member} lost it", f"{event.member} lost it at {{step}}", event, excused)
+
+
+LOSSES = cause(
+    {MembershipLost: loss},
+    {RequestAnswered: lambda e: e.member if e.error == "UNKNOWN_MEMBER_ID" else None},
+    lacks="no reply ended it",
+)
+
+
+def test_cause__an_effect_uses_its_cause_up__and_an_exemption_is_counted(history: History) -> None:
+    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    again = MembershipLost(member="m0", generation=2, reason="UNKNOWN_MEMBER_ID")
+    freely = MembershipLost(member="m0", generation=3, reason="unsubscribed")
+    cause_of_one = refused("UNKNOWN_MEMBER_ID")
+    assert verdict(LOSSES, history(cause_of_one, lost)) == Held(1)
+    assert isinstance(verdict(LOSSES, history(refused("NONE"), lost)), Violated)
+    assert isinstance(verdict(LOSSES, history(cause_of_one, lost, again)), Violated)
+    assert verdict(LOSSES, history(cause_of_one, lost, freely)) == Held(1, (("left by itself", 1),))
+
+
+def due(event: Event) -> Due:
+    return Due("m0", event, 100, "m0 started at {step}", "m0 does not join")
+
+
+def at(event: type[Event], time_ms: int, **fields: Any) -> Event:
+    return event(time_ms=time_ms, **fields)
+
+
+STARTED = at(MemberStarted, 1, member="m0")
+
+
+@pytest.mark.parametrize(("time_ms", "expected"), [(101, Held), (102, Violated)])
+def test_deadline__the_last_millisecond_is_in_time(history: History, time_ms: int, expected: type[Verdict]) -> None:
+    joins = deadline({MemberStarted: due}, {MemberJoined: lambda e: e.member})
+    found = verdict(joins, history(STARTED, at(MemberJoined, time_ms, member="m0", generation=1)))
+    assert isinstance(found, expected)
+
+
+@pytest.mark.parametrize(("time_ms", "expected"), [(100, Violated), (101, Held)])
+def test_not_before__the_time_must_have_passed(history: History, time_ms: int, expected: type[Verdict]) -> None:
+    waits = not_before({MemberStarted: due}, {RequestSent: lambda e: e.member})
+    found = verdict(waits, history(STARTED, at(RequestSent, time_ms, member="m0", api="JoinGroup", request=0)))
+    assert isinstance(found, expected)
+
+
+def test_not_before__an_exemption_is_counted(history: History) -> None:
+    waits = not_before({MemberStarted: due}, {RequestSent: lambda _e: Excused("was asked to")})
+    found = verdict(waits, history(STARTED, at(RequestSent, 2, member="m0", api="JoinGroup", request=0)))
+    assert isinstance(found, Untested)
+    assert "was asked to (1)" in found.reason
+
+
+@pytest.mark.parametrize(("pending", "expected"), [(None, Untested), (("m0",), Untested), ((), Violated)])
+def test_completion__is_asked_at_rest_alone(
+    history: History, pending: tuple[str, ...] | None, expected: type[Verdict]
+) -> None:
+    never = completion(lambda e: broken("it ended", ("it ended at {step}.", e)))
+    given = PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+    found = verdict(never, history(given, RunEnded(pending=pending), ended=False))
+    assert isinstance(found, expected)
