@@ -14,6 +14,7 @@ from typing import Final
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.integration.live.stuck_leaders import stuck_leaders
 from rebalance_check.integration.live.withheld_partitions import are_withheld
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
@@ -25,6 +26,8 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RequestAnswered,
+    RequestSent,
     RunEnded,
 )
 from rebalance_check.properties.judge import judge
@@ -90,6 +93,24 @@ def without_withheld_partitions(events: Sequence[Event], members: frozenset[str]
         if isinstance(event, HealEnded) and not event.missing and are_withheld(events, at, members):
             forgiven |= set(event.pending)
     return _less_pending(events, forgiven)
+
+
+def without_syncs_after_leaving(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
+    """The history without each SyncGroup of these members for a join that was under way when they left."""
+    joins: dict[str, RequestSent] = {}
+    left: set[str] = set()
+    for event in events:
+        if isinstance(event, RequestSent) and event.member in members:
+            if event.api == Api.SYNC_GROUP and event.member in left:
+                continue
+            if event.api == Api.JOIN_GROUP:
+                joins[event.member] = event
+                left.discard(event.member)
+            elif event.api == Api.LEAVE_GROUP and event.member in joins:
+                left.add(event.member)
+        elif isinstance(event, RequestAnswered) and event.api == Api.JOIN_GROUP:
+            joins.pop(event.member, None)
+        yield event
 
 
 def without_losses_during_a_join(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
@@ -158,6 +179,14 @@ KNOWN: Final = (
         "a cooperative member claims the partitions that it has lost: the leader withholds them until it revokes them, "
         "which it never does, and they have no owner",
         without_withheld_partitions,
+    ),
+    KnownDeviation(
+        ClientName.KAFKA_PYTHON,
+        "leave_is_last",
+        frozenset({"3.0.12"}),
+        "a member that is closed while its JoinGroup is under way sends LeaveGroup, and then SyncGroup for the "
+        "generation that the JoinGroup is answered with",
+        without_syncs_after_leaving,
     ),
 )
 

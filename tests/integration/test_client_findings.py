@@ -7,6 +7,7 @@ longer does it fails here, and its entry can go.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -28,7 +29,14 @@ from rebalance_check.integration.live.kafka_python_api import (
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, MemberOrder
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.recorders.observer import Observer
-from rebalance_check.model.vocabulary.events import Event, GenerationStarted, MemberRemoved, PartitionsAssigned
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GenerationStarted,
+    MemberRemoved,
+    PartitionsAssigned,
+    RequestObserved,
+)
 
 POLL_MS = 200
 METADATA_AGE_MS = 200
@@ -206,3 +214,23 @@ def poll_until_assigned(consumer: LiveConsumer, shown: list[Event]) -> None:
     while not any(isinstance(event, PartitionsAssigned) and len(event.partitions) == 4 for event in shown):
         assert time.monotonic() < deadline, shown
         consumer.poll(POLL_MS)
+
+
+def test_kafka_python_syncs_after_it_has_left__when_it_leaves_while_its_join_is_under_way() -> None:
+    """Until LeaveGroup is answered it counts as rebalancing, and so it takes up the reply to its JoinGroup."""
+    events: list[Event] = []
+    with (
+        EmbeddedBroker({"t": 4}, wire_listener=events.append) as broker,
+        kafka_python(broker, "t", RangePartitionAssignor) as stays,
+        kafka_python(broker, "t", RangePartitionAssignor) as leaves,
+    ):
+        poll_until(stays, lambda: is_stable(stays))
+        poll_until(leaves, lambda: bool(leaves.group_metadata().member_id))
+        leaves.poll(timeout_ms=POLL_MS)
+        closing = Thread(target=leaves.close)
+        closing.start()
+        poll_until(stays, lambda: not closing.is_alive())
+    requests = [event for event in events if isinstance(event, RequestObserved)]
+    left = next(request for request in requests if request.api == Api.LEAVE_GROUP)
+    later = [request.api for request in requests[requests.index(left) + 1 :] if request.connection == left.connection]
+    assert later == [Api.SYNC_GROUP]

@@ -14,6 +14,7 @@ from rebalance_check.cli import run
 from rebalance_check.commands._live_runs import LiveRuns
 from rebalance_check.integration.live.known_deviations import KNOWN, judge_clients
 from rebalance_check.integration.live.settings import ClientName
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
@@ -26,6 +27,8 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RequestAnswered,
+    RequestSent,
     RunEnded,
     TopicsDescribed,
 )
@@ -125,6 +128,31 @@ def test_kafka_python_may_keep_what_it_lost_during_a_join__and_nobody_else() -> 
     assert broken(numbered(started("m0", KAFKA_PYTHON, "3.0.11"), *kept_over_a_join(KAFKA_PYTHON)[1:])) == [
         "reset_member_loses_everything"
     ]
+
+
+def left_during_a_join(client: str, *between: Event) -> list[Event]:
+    """m0 sends LeaveGroup after JoinGroup, and then SyncGroup."""
+    return numbered(
+        started("m0", client),
+        of(RequestSent, "m0", -1, api=Api.JOIN_GROUP, request=1),
+        *between,
+        of(RequestSent, "m0", -1, api=Api.LEAVE_GROUP, request=2),
+        of(RequestSent, "m0", 5, api=Api.SYNC_GROUP, request=3),
+        end(),
+    )
+
+
+def test_kafka_python_may_sync_for_a_join_during_which_it_left__and_nobody_else() -> None:
+    replied = RequestAnswered(
+        member="m0", api=Api.JOIN_GROUP, request=1, error="NONE", generation=5, group="", source="", seq=0
+    )
+    assert {client: broken(left_during_a_join(client)) for client in ClientName} == {
+        KAFKA_PYTHON: [],
+        LIBRDKAFKA: ["leave_is_last"],
+        AIOKAFKA: ["leave_is_last"],
+        OURS: ["leave_is_last"],
+    }
+    assert broken(left_during_a_join(KAFKA_PYTHON, replied)) == ["leave_is_last"]
 
 
 def test_a_client_that_notifies_of_the_loss_keeps_nothing() -> None:

@@ -40,6 +40,7 @@ UP_TO_TIME = {
     "join_group_is_answered": "a member is removed while it waits in JoinGroup, and its request is never answered",
     "rebalance_completes": "that member waits until its request times out, longer than a run waits for its group",
     "one_leader": "every member of a generation is answered that it leads, when the leader of the last one is gone",
+    "owned_equals_assigned": "of two members that are answered that they lead, the assignment of the first is kept",
 }
 """What live clients on kfake break in some runs, where a session ends during a rebalance: see TRACK_RECORD.md."""
 
