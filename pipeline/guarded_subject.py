@@ -5,13 +5,14 @@ from __future__ import annotations
 import reprlib
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.model.vocabulary.schedule import Subject
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ class GuardedSubject:
     events.
     """
 
-    def __init__(self, origin: str, made: Any) -> None:
+    def __init__(self, origin: str, made: Any, without: tuple[str, ...] = ()) -> None:
         missing = [part for part in PARTS if not hasattr(made, part)]
         if missing:
             raise RebalanceCheckError(
@@ -59,6 +60,7 @@ class GuardedSubject:
             )
         self._subject = subject
         self._origin = origin
+        self._without = tuple(dict.fromkeys((*without, *getattr(subject, "without", ()))))
 
     @property
     def name(self) -> str:
@@ -72,12 +74,13 @@ class GuardedSubject:
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What its coordinator lacks, if it says so: names that `rebalance_check.judge` takes as ``without``."""
-        return tuple(getattr(self._subject, "without", ()))
+        """What its coordinator lacks, by its own word or the user's: names that `rebalance_check.judge` takes."""
+        return self._without
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """See `Subject`."""
-        return self._events("open", lambda: self._subject.open(bounds, seed))
+        """See `Subject`. Its RunStarted says what it lacks, so that every later judge of the history knows it."""
+        events = self._events("open", lambda: self._subject.open(bounds, seed))
+        return [replace(one, without=self._without) if isinstance(one, RunStarted) else one for one in events]
 
     def perform(self, action: Action) -> Sequence[Event]:
         """See `Subject`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 import reprlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -29,12 +29,13 @@ NEEDED_ACTIONS: Final = {kind: frozenset({action}) for action, kind in NEEDED_FA
 class OwnSubject:
     """Runs a seed on the subject that the function ``name`` (``module:function``) makes of it.
 
-    ``folder`` is where modules are looked for first. An object travels to other processes, which import the module
-    anew.
+    ``folder`` is where modules are looked for first. ``without`` names what the subject lacks, in addition to what it
+    says itself. An object travels to other processes, which import the module anew.
     """
 
     name: str
     folder: str
+    without: tuple[str, ...] = ()
 
     def __call__(self, seed: int, options: SimulationOptions) -> list[Event]:
         """The history of a seed.
@@ -50,12 +51,12 @@ class OwnSubject:
         Raises: RebalanceCheckError when there is no such function, or it makes no subject.
         """
         function = _found(self.name, self.folder)
-        return GuardedSubject(self.name, guarded_call(f"{self.name}({seed})", lambda: function(seed)))
+        return GuardedSubject(self.name, guarded_call(f"{self.name}({seed})", lambda: function(seed)), self.without)
 
 
-def own_subject(name: str) -> OwnSubject:
+def own_subject(name: str, without: Sequence[str] = ()) -> OwnSubject:
     """The subject behind ``module:function``; modules are looked for in the present folder first."""
-    return OwnSubject(name, str(Path.cwd()))
+    return OwnSubject(name, str(Path.cwd()), tuple(without))
 
 
 def own_options(options: SimulationOptions, actions: frozenset[ActionKind]) -> SimulationOptions:

@@ -13,15 +13,17 @@ from typing import Final
 
 from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.marks import mypyc_attr
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
 from rebalance_check.properties.completeness import Completeness
+from rebalance_check.properties.features import lacking
 from rebalance_check.properties.history import Scanned, scan_history
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import NOT_FOUND, Invariant, Place
 from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
 from rebalance_check.properties.panel import Panel
-from rebalance_check.properties.verdict import Undecided, Verdict, worst
+from rebalance_check.properties.verdict import Undecided, Untested, Verdict, worst
 
 EMPTY: Final = "the history holds no event: check that it is the right file and that recording was switched on"
 NAMED_LINES: Final = 10
@@ -53,6 +55,7 @@ class Judge:
         self._events = 0
         self._ended = False
         self._has_one_clock = False
+        self._left_out: dict[Invariant, Untested] = {}
 
     def observe(self, event: Event) -> None:
         """Take the next event of the history."""
@@ -117,13 +120,15 @@ class Judge:
     def found(self) -> int:
         """How many claims look violated so far, counted for each group: cheaper than a `judgement`, after any event."""
         self._take_early()
-        return sum(panel.found_at(one) != NOT_FOUND for panel in self._panels.values() for one in self.invariants)
+        judged = [one for one in self.invariants if one not in self._left_out]
+        return sum(panel.found_at(one) != NOT_FOUND for panel in self._panels.values() for one in judged)
 
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         self._take_early()
         panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first
         verdicts = panels[0].verdicts(self._ended) if len(panels) == 1 else self._of_all(panels)
+        verdicts = verdicts | self._left_out
         unread = tuple(self._unread)
         return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
 
@@ -161,12 +166,25 @@ class Judge:
             self._completeness.note_run_end(event)
         else:
             self._has_one_clock = event.punctual
+            self._leave_out(event)
         if not self._panels:
             self._open(event.group)
             return
         for panel in self._panels.values():
             if not panel.broken:
                 panel.observe(event)
+
+    def _leave_out(self, event: RunStarted) -> None:
+        """Invariants that rely on what the subject lacks, as its own record says, would accuse it without cause."""
+        if not event.without:
+            return
+        try:
+            lacks = lacking(event.without)
+        except RebalanceCheckError as fault:
+            self._break_all(f"the field without of RunStarted: {fault}")
+            return
+        said = Untested(f"the subject lacks {', '.join(event.without)}, as RunStarted says")
+        self._left_out = {one: said for one in self.invariants if not one.may_judge(lacks)}
 
     def _break_all(self, reason: str) -> None:
         self._broken = self._broken or reason

@@ -16,6 +16,7 @@ from rebalance_check.properties.verdict import (
     Untested,
     Verdict,
     Violated,
+    could_have_failed,
     overall_outcome,
 )
 
@@ -65,6 +66,11 @@ class Judgement:
     def untested(self) -> Mapping[str, str]:
         """The invariants that nothing in the history could have broken, by name, each with what it needs."""
         return {i.name: v.reason for i, v in self.verdicts.items() if isinstance(v, Untested)}
+
+    @property
+    def could_have_failed(self) -> str:
+        """How many of the invariants the history could have broken, in words."""
+        return could_have_failed(verdict.outcome for verdict in self.verdicts.values())
 
     @property
     def held(self) -> tuple[str, ...]:

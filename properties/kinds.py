@@ -227,7 +227,7 @@ class Fold:
         if missing or self.checked(counts):
             return missing
         if self.excused:
-            return f"each case is excused: {exemptions(self.excused)}"
+            return f"each case is excused: {exemptions(self.excused.items())}"
         return f"no {one_of(self.breaking)} of the history put the claim to the test"
 
     def misses(self, counts: Counts) -> str:
@@ -383,9 +383,9 @@ def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, 
     return {event_type: tuple(handlers) for event_type, handlers in hearing.items()}
 
 
-def exemptions(excused: Mapping[str, int]) -> str:
+def exemptions(excused: Iterable[tuple[str, int]]) -> str:
     """How often each exemption applied: ``was paused (3), left the group (1)``."""
-    return ", ".join(f"{name} ({times})" for name, times in sorted(excused.items()))
+    return ", ".join(f"{name} ({times})" for name, times in sorted(excused))
 
 
 def one_of(kinds: Iterable[type[Event]]) -> str:

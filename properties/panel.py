@@ -20,7 +20,7 @@ from rebalance_check.properties.kinds import (
     Place,
 )
 from rebalance_check.properties.listening import Listening, listening
-from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
+from rebalance_check.properties.verdict import Exemptions, Held, Undecided, Untested, Verdict, Violated
 
 NOT_ENDED: Final = (
     "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
@@ -155,7 +155,7 @@ class Panel:
             return Undecided(fault or _blame(found))
         if isinstance(verdict, Violated):
             doubt = self._doubt_of(invariant, fold, verdict)
-            return _uncertain(doubt, verdict) if doubt else verdict
+            return _uncertain(doubt, verdict) if doubt else _counted_violation(fold, verdict, counted.counts)
         if counted.doubt or fault:
             return Undecided(counted.doubt or fault)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
@@ -194,17 +194,26 @@ def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
         lacking = fold.misses(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
         return Untested(lacking) if lacking else Undecided(NOT_ENDED)
     lacking = fold.lacks(counts)
-    return _untested(lacking) if lacking else _held(fold.checked(counts), tuple(sorted(fold.excused.items())))
+    excused = _excused_by(fold)
+    return _untested(lacking, excused) if lacking else _held(fold.checked(counts), excused)
+
+
+def _counted_violation(fold: Fold, seen: Violated, counts: Counts) -> Violated:
+    return Violated(seen.counterexample, seen.count, fold.checked(counts), _excused_by(fold))
+
+
+def _excused_by(fold: Fold) -> Exemptions:
+    return tuple(sorted(fold.excused.items()))
 
 
 @lru_cache(maxsize=1_024)
-def _untested(reason: str) -> Untested:
+def _untested(reason: str, excused: Exemptions) -> Untested:
     """Many claims of many histories say the same, and share it."""
-    return Untested(reason)
+    return Untested(reason, excused)
 
 
 @lru_cache(maxsize=1_024)
-def _held(checked: int, excused: tuple[tuple[str, int], ...]) -> Held:
+def _held(checked: int, excused: Exemptions) -> Held:
     """Likewise."""
     return Held(checked, excused)
 

@@ -101,16 +101,16 @@ class Counterexample:
         return "\n".join(lines)
 
 
+Exemptions: TypeAlias = tuple[tuple[str, int], ...]
+"""Exemptions that applied, by name, each with the number of its cases: none of them is among the checked events."""
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The claim held.
-
-    ``checked_events`` counts the events that could have broken it: one at least, from a judge. ``excused`` names the
-    exemptions that applied, each with the number of its cases: they are not among the checked ones.
-    """
+    """The claim held. ``checked_events`` counts the events that could have broken it: one at least, from a judge."""
 
     checked_events: int = 0
-    excused: tuple[tuple[str, int], ...] = ()
+    excused: Exemptions = ()
 
     outcome = Outcome.HELD
 
@@ -120,6 +120,7 @@ class Untested:
     """Nothing in the history could have broken the claim. ``reason`` names the events that the claim needs."""
 
     reason: str
+    excused: Exemptions = ()
 
     outcome = Outcome.UNTESTED
 
@@ -135,10 +136,13 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """The claim is broken: the first counterexample, and how often the claim was seen broken in all."""
+    """The claim is broken: the first counterexample, how often the claim was seen broken in all, and how many events
+    could have broken it."""
 
     counterexample: Counterexample
     count: int = 1
+    checked_events: int = 0
+    excused: Exemptions = ()
 
     outcome = Outcome.VIOLATED
 
@@ -227,14 +231,30 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """
     outcome = outcome_over_groups(verdict.outcome for verdict in verdicts)
     alike = [verdict for verdict in verdicts if verdict.outcome is outcome]
+    tested = [verdict for verdict in alike if isinstance(verdict, Held | Violated)]
+    checked, excused = sum(verdict.checked_events for verdict in tested), _excused_in_all(alike)
     match next(iter(alike), Untested(NO_GROUP)):
         case Violated(counterexample):
-            return Violated(counterexample, sum(v.count for v in alike if isinstance(v, Violated)))
+            count = sum(verdict.count for verdict in tested if isinstance(verdict, Violated))
+            return Violated(counterexample, count, checked, excused)
         case Held():
-            held = [v for v in alike if isinstance(v, Held)]
-            excused: Counter[str] = Counter()
-            for each in held:
-                excused.update(dict(each.excused))
-            return Held(sum(v.checked_events for v in held), tuple(sorted(excused.items())))
+            return Held(checked, excused)
+        case Untested(reason):
+            return Untested(reason, excused)
         case first:
             return first
+
+
+def _excused_in_all(verdicts: Iterable[Verdict]) -> Exemptions:
+    excused: Counter[str] = Counter()
+    for verdict in verdicts:
+        if not isinstance(verdict, Undecided):
+            excused.update(dict(verdict.excused))
+    return tuple(sorted(excused.items()))
+
+
+def could_have_failed(outcomes: Iterable[Outcome]) -> str:
+    """How many invariants a history could have broken, in words: ``41 of 128 invariants could have failed``."""
+    every = list(outcomes)
+    tested = sum(outcome in (Outcome.HELD, Outcome.VIOLATED) for outcome in every)
+    return f"{tested} of {len(every)} invariants could have failed"

@@ -13,7 +13,7 @@ from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.commands._judged import Judged
-from rebalance_check.commands.judge import show_undecided
+from rebalance_check.commands.judge import show_undecided, show_untested_in
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.fault_file import line_of
@@ -182,8 +182,8 @@ def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document
     show_undecided(console, judgement)
     ci_results = partial(_results, order.record, judgement)
     order.ci.write(console, "broker", ci_results, judgement.exit_code)
-    held, of_all = len(judgement.held), len(judgement.verdicts)
-    about = f"{held} of {of_all} invariants held on {judgement.events:,} events"
+    show_untested_in(console, judgement)
+    about = f"{judgement.could_have_failed} on {judgement.events:,} events"
     console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.counterexamples], about))
     return console.finish({**document, **judgement_document(judgement)}, judgement.exit_code)
 

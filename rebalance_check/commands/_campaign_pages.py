@@ -8,6 +8,7 @@ from typing import Final
 from rebalance_check.commands._console import Console, write_page
 from rebalance_check.commands._fuzz_campaign import FuzzCampaign
 from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.properties.verdict import could_have_failed
 from rebalance_check.report.campaign_page import Campaign, campaign_page
 from rebalance_check.report.terminal import suggested
 
@@ -42,7 +43,8 @@ def page_of_table(folder: Path, result: FuzzResult) -> Campaign:
 def figures(result: FuzzResult) -> str:
     """How much was judged."""
     failing = len(result.failing_seeds)
-    return f"{result.runs:,} runs, {result.events:,} events, {failing:,} of the runs break a claim"
+    tested = could_have_failed(claim.outcome for claim in result.verdicts.values())
+    return f"{result.runs:,} runs, {result.events:,} events, {failing:,} of the runs break a claim; {tested}"
 
 
 def write_campaign(console: Console, html: Path, campaign: Campaign) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._untested_option import untested_option
 from rebalance_check.properties.catalogue import Claims, choose
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Invariant
@@ -48,6 +49,7 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help=f"The coordinator lacks this ({', '.join(Feature)}), or does not record this event: leave "
                      "out the claims that rely on it."),
         require_tested_option,
+        untested_option,
     )  # fmt: skip
     wrapped: Callable[..., Any] = with_claims
     for option in reversed(options):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -17,9 +18,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from rebalance_check.commands._untested_option import lists_untested
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Outcome, names_by_reason
 from rebalance_check.report.terminal import visible, visible_lines
 
@@ -83,8 +86,8 @@ def json_line(document: Mapping[str, Any]) -> bytes:
 def verdict_line(outcome: Outcome, broken: Iterable[str], about: str) -> str:
     """The last line of every command that judges something.
 
-    ``broken`` has the names of what is violated (each once, empty ones left out), ``about`` says as numbers what held
-    and on what: ``verdict: violated: one_leader (83 of 84 invariants held on 19 events)``.
+    ``broken`` has the names of what is violated (each once, empty ones left out), ``about`` says as numbers what could
+    have failed, and on what: ``verdict: violated: one_leader (41 of 128 invariants could have failed on 19 events)``.
     """
     names = ", ".join(dict.fromkeys(filter(None, broken)))
     return f"verdict: {outcome}{names and ': ' + names} ({about})"
@@ -148,10 +151,13 @@ def write_page(console: Console, path: Path, page: str) -> None:
     console.say(f"page: {visible(str(path))}")
 
 
-def show_untested(console: Console, untested: Mapping[str, str], *, reasons: bool) -> None:
-    """The invariants that nothing could have broken, each with why; with ``reasons`` these are shown, too."""
-    if untested and reasons:
-        for reason, alike in names_by_reason(untested).items():
+def show_untested(console: Console, untested: Mapping[Invariant, str], *, required: bool) -> None:
+    """How many invariants of each family nothing could have broken; which and why with ``--untested``, or where all
+    are ``required`` to be tested."""
+    if required or lists_untested():
+        for reason, alike in names_by_reason({each.name: reason for each, reason in untested.items()}).items():
             console.say(f"  untested: {', '.join(alike)}: {visible(reason)}")
     elif untested:
-        console.say(f"  untested, and no success: {', '.join(untested)}")
+        counts = Counter(invariant.family for invariant in untested)
+        families = ", ".join(f"{family} {count}" for family, count in counts.items())
+        console.say(f"  untested, and no success: {len(untested)} ({families}); --untested lists them")

@@ -41,10 +41,10 @@ def own_campaign(
 
     Raises: RebalanceCheckError when there is no such function, it makes no subject, or an option does not suit it.
     """
-    simulate = own_subject(subject)
+    simulate = own_subject(subject, claims.without)
     made = simulate.make(first_seed)
     return (
         simulate,
         own_options(options, made.actions),
-        replace(claims, without=tuple(dict.fromkeys((*claims.without, *made.without)))),
+        replace(claims, without=made.without),
     )

@@ -13,8 +13,10 @@ from rebalance_check.pipeline.findings import Finding, KnownTally
 from rebalance_check.pipeline.judging import VerdictRow
 from rebalance_check.pipeline.limits import OnFinding
 from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.known import KnownEntry
-from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.verdict import Outcome, could_have_failed
+from rebalance_check.report.documents import counts_document
 from rebalance_check.report.terminal import visible
 
 SHOWN_SEEDS: Final = 20
@@ -44,14 +46,15 @@ def show_result(console: Console, result: FuzzResult, texts: list[str], allowed:
         console.say(f"  not judged: {visible(fault)}")
     show_claims(console, result)
     show_known(console, result.known)
-    untested = {name: claim.reason for name, claim in result.verdicts.items() if claim.outcome is Outcome.UNTESTED}
-    show_untested(console, untested, reasons=result.require_tested)
+    tallies = {invariant: result.verdicts[invariant.name] for invariant in select(result.verdicts)}
+    untested = {each: tally.reason for each, tally in tallies.items() if tally.outcome is Outcome.UNTESTED}
+    show_untested(console, untested, required=result.require_tested)
     show_coverage(console, result, allowed)
     if result.failing_seeds:
         console.say(f"failing seeds: {_seeds(result.failing_seeds)}")
-    held = sum(claim.outcome is Outcome.HELD for claim in result.verdicts.values())
     broken = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
-    about = f"{held} of {len(result.verdicts)} invariants held in {result.runs:,} runs{_known_in_words(result)}"
+    figures = could_have_failed(claim.outcome for claim in result.verdicts.values())
+    about = f"{figures} in {result.runs:,} runs{_known_in_words(result)}"
     console.say(verdict_line(result.outcome, [*broken, *result.broken_known], about))
 
 
@@ -106,6 +109,7 @@ def fuzz_document(result: FuzzResult) -> dict[str, Any]:
         "resumed": result.resumed,
         "seconds": round(result.seconds, 3),
         "verdict": result.outcome.value,
+        "counts": counts_document(claim.outcome for claim in result.verdicts.values()),
         "verdicts": {
             name: {"verdict": claim.outcome.value, **{o.value: claim.outcomes[o] for o in Outcome}}
             for name, claim in result.verdicts.items()

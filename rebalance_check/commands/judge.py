@@ -23,7 +23,14 @@ from rebalance_check.properties.files import judge_file, readable_events
 from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.merging import HistoryPart, MergedHistory
-from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_outcome
+from rebalance_check.properties.verdict import (
+    Outcome,
+    Untested,
+    could_have_failed,
+    names_by_reason,
+    outcome_over_groups,
+    worst_outcome,
+)
 from rebalance_check.report.claim_results import ClaimResult, unread_result
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
@@ -170,24 +177,30 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
 
 
 def verdict_of(judged: Sequence[Judged], refused: int = 0) -> str:
-    """The last line on histories: what is violated in any of them, and how many invariants held in all."""
+    """The last line on histories: the invariants that any of them breaks, and how many could have failed in any."""
     judgements = [one.judgement for one in judged]
     broken = [found.invariant for judgement in judgements for found in judgement.counterexamples]
-    names = {invariant.name for judgement in judgements for invariant in judgement.verdicts}
-    held = names.intersection(*(set(judgement.held) for judgement in judgements))
+    found = outcomes_over_histories(judgements)
     events = sum(judgement.events for judgement in judgements)
     histories = f" of {len(judged)} histories" if len(judged) > 1 else ""
     missing = f"; {refused} not judged" if refused else ""
-    about = f"{len(held)} of {len(names)} invariants held on {events:,} events{histories}{missing}"
+    about = f"{could_have_failed(found)} on {events:,} events{histories}{missing}"
     return verdict_line(worst_outcome(one.outcome for one in judged), broken, about)
+
+
+def outcomes_over_histories(judgements: Sequence[Judgement]) -> list[Outcome]:
+    """For each invariant, the outcome over all histories; untested only where it is so in all."""
+    each: dict[str, list[Outcome]] = {}
+    for judgement in judgements:
+        for invariant, verdict in judgement.verdicts.items():
+            each.setdefault(invariant.name, []).append(verdict.outcome)
+    return [outcome for outcomes in each.values() if (outcome := outcome_over_groups(outcomes)) is not None]
 
 
 def show_judged(console: Console, one: Judged) -> None:
     """The verdict on one history, then every counterexample, then what is undecided."""
     judgement = one.judgement
-    held = f"{len(judgement.held)} of {len(judgement.verdicts)}"
-    figures = f"{held} invariants held on {judgement.events} events"
-    console.say(f"{visible(one.name)}: {one.outcome} ({figures})")
+    console.say(f"{visible(one.name)}: {one.outcome} ({judgement.could_have_failed} on {judgement.events} events)")
     if judgement.counterexamples:
         history = one.events()
         for found in judgement.counterexamples:
@@ -196,7 +209,7 @@ def show_judged(console: Console, one: Judged) -> None:
             console.say(f"\n{text}\n")
     show_unread(console, judgement)
     show_undecided(console, judgement)
-    show_untested(console, judgement.untested, reasons=judgement.require_tested)
+    show_untested_in(console, judgement)
 
 
 def show_unread(console: Console, judgement: Judgement) -> None:
@@ -205,6 +218,12 @@ def show_unread(console: Console, judgement: Judgement) -> None:
         console.say(f"  cannot be read: {visible(line.fault)}")
     if judgement.unread_count > len(judgement.unread):
         console.say(f"  cannot be read: {judgement.unread_count - len(judgement.unread):,} more lines")
+
+
+def show_untested_in(console: Console, judgement: Judgement) -> None:
+    """The invariants that nothing in a history could have broken."""
+    untested = {i: v.reason for i, v in judgement.verdicts.items() if isinstance(v, Untested)}
+    show_untested(console, untested, required=judgement.require_tested)
 
 
 def show_undecided(console: Console, judgement: Judgement) -> None:

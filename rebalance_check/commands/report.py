@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands._console import Console, html_option, json_option, show_untested
+from rebalance_check.commands._console import Console, html_option, json_option
 from rebalance_check.commands._judged import Judged
 from rebalance_check.commands._rows_option import chosen_rows, rows_option
-from rebalance_check.commands.judge import show_undecided, show_unread, verdict_of
+from rebalance_check.commands._untested_option import untested_option
+from rebalance_check.commands.judge import show_undecided, show_unread, show_untested_in, verdict_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -36,6 +37,7 @@ from rebalance_check.report.text import table_text
 )
 @html_option("Write a page instead of printing a table.")
 @rows_option
+@untested_option
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
     """Show what happened in a recorded HISTORY, step by step, and why a claim broke.
@@ -60,7 +62,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
             console.say(f"\n{explained(events, found, suggested('judge', history), context=chosen_rows())[0]}")
     show_unread(console, judgement)
     show_undecided(console, judgement)
-    show_untested(console, judgement.untested, reasons=judgement.require_tested)
+    show_untested_in(console, judgement)
     console.say(f"\n{verdict_of([Judged(history, judgement)])}")
     steps = table_document(history_lanes(events, context=last)) if as_json else []
     return console.finish({"steps": steps, **judgement_document(judgement)}, judgement.exit_code)

@@ -10,7 +10,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Invariant, exemptions
 from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.properties.verdict import STEP, Counterexample, Outcome, Undecided, Untested, Verdict, Violated
 from rebalance_check.report.lanes import key_of
@@ -88,13 +88,21 @@ class JudgedFiles:
         again = suggested("judge", *self.files, "--invariant", invariant.name) if self.files else ""
         one = ClaimResult(
             subject=self.name, claim=invariant.name, outcome=verdict.outcome, sentence=invariant.claim, command=again,
-            text=verdict.reason if isinstance(verdict, Undecided | Untested) else "",
+            text=verdict.reason if isinstance(verdict, Undecided | Untested) else "", more=counted(verdict),
         )  # fmt: skip
         if not isinstance(verdict, Violated):
             return one
         found = verdict.counterexample
         text = explained(self.events, found, again)[0] if self.events else str(found)
         return located(replace(one, text=text), found, places)
+
+
+def counted(verdict: Verdict) -> Mapping[str, str]:
+    """How many events could have broken the claim, and which exemptions applied."""
+    if isinstance(verdict, Undecided):
+        return {}
+    checked = "" if isinstance(verdict, Untested) else str(verdict.checked_events)
+    return {"checked_events": checked, "excused": exemptions(verdict.excused)}
 
 
 def unread_result(subject: str, fault: str) -> ClaimResult:

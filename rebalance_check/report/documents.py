@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.history import encode
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant, in_order
-from rebalance_check.properties.verdict import Counterexample, Held, Undecided, Untested, Verdict, Violated
+from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated
 
 
 def event_document(event: Event) -> dict[str, Any]:
@@ -42,16 +43,26 @@ def counterexample_document(found: Counterexample | None) -> dict[str, Any] | No
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
-    """One verdict: held with the number of events checked, untested and undecided with the reason, violated with its
-    count."""
+    """One verdict: held and violated with the number of events checked, untested and undecided with the reason.
+
+    ``excused`` has the exemptions that applied, each with the number of its cases, and stands only where one did.
+    """
     document: dict[str, Any] = {"verdict": verdict.outcome.value}
-    if isinstance(verdict, Held):
-        document["checked_events"] = verdict.checked_events
-    elif isinstance(verdict, Untested | Undecided):
-        document["reason"] = verdict.reason
-    elif isinstance(verdict, Violated):
+    if isinstance(verdict, Violated):
         document["violations"] = verdict.count
+    if isinstance(verdict, Held | Violated):
+        document["checked_events"] = verdict.checked_events
+    else:
+        document["reason"] = verdict.reason
+    if not isinstance(verdict, Undecided) and verdict.excused:
+        document["excused"] = dict(verdict.excused)
     return document
+
+
+def counts_document(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How many invariants had each outcome: ``{"held": 40, "untested": 87, "undecided": 0, "violated": 1}``."""
+    counts = Counter(outcomes)
+    return {outcome.value: counts[outcome] for outcome in Outcome}
 
 
 def judgement_document(judgement: Judgement) -> dict[str, Any]:
@@ -64,6 +75,7 @@ def judgement_document(judgement: Judgement) -> dict[str, Any]:
         "events": judgement.events,
         "ended": judgement.ended,
         "unread_lines": judgement.unread_count,
+        "counts": counts_document(verdict.outcome for verdict in judgement.verdicts.values()),
         "verdicts": {i.name: verdict_document(v) for i, v in judgement.verdicts.items()},
     }
 

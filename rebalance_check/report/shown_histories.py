@@ -54,6 +54,7 @@ def steps_of(history: Sequence[Event]) -> list[tuple[str, Sequence[Event]]]:
 
 
 def open_lines(judgement: Judgement) -> list[str]:
-    """Why something is undecided, and what was not tested."""
+    """How many invariants could have failed, why some are undecided, and which were not tested."""
     lines = [f"undecided: {', '.join(names)}: {why}" for why, names in names_by_reason(judgement.undecided).items()]
-    return [*lines, *([f"untested: {', '.join(judgement.untested)}"] if judgement.untested else [])]
+    untested = [f"untested: {', '.join(judgement.untested)}"] if judgement.untested else []
+    return [judgement.could_have_failed, *lines, *untested]

@@ -12,7 +12,8 @@ import pytest
 
 from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
 from rebalance_check.model.vocabulary.actions import COORDINATOR_FAULTS, ActionKind
-from rebalance_check.pipeline.own_subject import own_options, own_schedule
+from rebalance_check.model.vocabulary.events import RunStarted
+from rebalance_check.pipeline.own_subject import own_options, own_schedule, own_subject
 
 MODULE = '''
 from rebalance_check import PartitionsAssigned, PartitionsRevoked, RunEnded, RunStarted
@@ -165,3 +166,10 @@ def test_a_schedule_holds_what_the_subject_understands__and_no_start_of_what_run
             assert action.kind in actions
             assert (action.member in up) == (action.kind is ActionKind.CRASH_MEMBER)
             up ^= {action.member}
+
+
+def test_the_history_says_what_the_subject_lacks(module: str) -> None:
+    subject = own_subject(f"{module}:holds", without=("leader",))
+    started = subject(0, own_options(SimulationOptions(), subject.make(0).actions))[0]
+    assert isinstance(started, RunStarted)
+    assert started.without == ("leader",)

@@ -43,7 +43,8 @@ def test_judge__untested__exits_0__unless_each_claim_must_be_tested(
     path = recorded(START, GRANT, END)
     answer = command("judge", path, *CHOSEN)
     assert answer.code == 0
-    assert "untested, and no success: one_leader" in answer.out
+    assert "untested, and no success: 1 (" in answer.out
+    assert "untested: one_leader: the history holds no" in command("judge", path, *CHOSEN, "--untested").out
     required = command("judge", path, *CHOSEN, "--require-tested")
     assert required.code == 12
     assert "untested: one_leader: the history holds no MemberJoined or AssignmentComputed" in required.out

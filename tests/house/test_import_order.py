@@ -140,6 +140,7 @@ FLOORS = (
     # Campaigns, reports, the command line.
     ("pipeline",),
     ("rebalance_check.report",),
+    ("rebalance_check.commands._untested_option",),
     ("rebalance_check.commands._console", "rebalance_check.commands._upgrade_option"),
     ("rebalance_check.browser", "rebalance_check.pytest_plugin"),
     ("rebalance_check.commands",),

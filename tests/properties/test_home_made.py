@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Final
@@ -11,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, PartitionsAssigned, TaskStarted
+from rebalance_check.model.vocabulary.events import (
+    AssignmentComputed,
+    Event,
+    PartitionsAssigned,
+    RunStarted,
+    TaskStarted,
+)
 from rebalance_check.properties.catalogue import CATALOGUE, choose
 from rebalance_check.properties.features import Feature, Lacking, lacking
 from rebalance_check.properties.judge import judge
@@ -55,6 +62,26 @@ def test_a_correct_coordinator__is_not_accused_under_its_profile(name: str, acti
     assert judgement.undecided == {}
     assert judgement.outcome is Outcome.HELD
     judgement.check()
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.lacks])
+def test_what_a_subject_lacks_by_its_own_record__leaves_the_same_invariants_out(name: str) -> None:
+    kind = KINDS[name]
+    history = kind.run(drawn(1))
+    said = [
+        replace(each, without=tuple(sorted(kind.lacks))) if isinstance(each, RunStarted) else each for each in history
+    ]
+    named, by_record = judge(history, without=kind.lacks), judge(said)
+    assert by_record.held == named.held
+    assert by_record.counterexamples == ()
+    left_out = {invariant.name for invariant in CATALOGUE} - set(named.names)
+    assert left_out <= set(by_record.untested)
+
+
+def test_a_record_that_lacks_something_unknown__is_undecided() -> None:
+    history = HomeMade().run(drawn(1))
+    said = [replace(each, without=("leder",)) if isinstance(each, RunStarted) else each for each in history]
+    assert "did you mean leader?" in next(iter(judge(said).undecided.values()))
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.members_record])
