@@ -123,6 +123,10 @@ class Judge:
         judged = [one for one in self.invariants if one not in self._left_out]
         return sum(panel.found_at(one) != NOT_FOUND for panel in self._panels.values() for one in judged)
 
+    def checked(self, invariant: Invariant) -> int:
+        """How often an invariant was put to the test so far, in all groups."""
+        return sum(panel.checked(invariant) for panel in self._panels.values())
+
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         self._take_early()

@@ -128,6 +128,12 @@ class Panel:
         fold = self.folds.get(invariant.name)
         return NOT_FOUND if fold is None else fold.found_at
 
+    def checked(self, invariant: Invariant) -> int:
+        """How often this claim was put to the test so far."""
+        fold = self.folds.get(invariant.name)
+        counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
+        return 0 if fold is None else fold.checked(counts)
+
     @property
     def is_quiet(self) -> bool:
         """Whether nothing was observed of the group but the events of the run."""

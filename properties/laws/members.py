@@ -242,6 +242,7 @@ RevokedIsNotCommitted: Final = Invariant(
         OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
     """,
     holds="""
+        OffsetCommitted(member="m0", generation=1, partition="t-1", offset=5, error="NONE")
         PartitionsRevoked(member="m0", generation=1, partitions=("t-1",))
         MemberJoined(member="m0", generation=2)
         OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
@@ -426,6 +427,7 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
         MemberStarted(member="m0", protocol="cooperative")
         AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
         MemberJoined(member="m0", generation=2)
+        PartitionsRevoked(member="m0", generation=2, partitions=("t-0",))
     """,
     excuses="""
         MemberStarted(member="m0", protocol="cooperative")

@@ -292,7 +292,7 @@ RevokedBeforeReassigned: Final = Invariant(
     """,
     holds="""
         AssignmentComputed(member="m0", generation=2, owned_partitions=(("m0", ("t-0",)), ("m1", ())),
-                           assignments=(("m0", ()), ("m1", ())))
+                           assignments=(("m0", ("t-0",)), ("m1", ())))
     """,
     excuses="""
         AssignmentComputed(member="m0", generation=2, owned_partitions=(("m0", ("t-0",)), ("m1", ("t-0",))),

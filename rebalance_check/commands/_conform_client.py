@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._falsify_option import falsify_option
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.integration.exchange.fault_file import read_faults
@@ -55,12 +56,13 @@ BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the 
               help="How long to wait for what the client has to do, besides its session timeout.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), default=Path(".rebalance-check/conform"),
               show_default=True, help="Where histories and the output of the client go.")  # fmt: skip
+@falsify_option
 @kit_file_options
 @json_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(*, ready: str, protocol: str, broker: str, members: int, minutes: float, seed: int,
             kips: tuple[str, ...], scenarios: tuple[str, ...], faults: Path | None, patience: float, history: Path,
-            files: KitFiles, as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
+            falsifies: bool, files: KitFiles, as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
     """Run COMMAND, any consumer program, as several processes of one group, and judge what crosses the wire.
 
     In its arguments {bootstrap}, {group} and {topic} are replaced for each process, and {member} and {instance} (the
@@ -89,7 +91,7 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
     console.say(visible(f"{subject.name} on {broker}: {count}, histories in {history}"))
     with console.progress() as advance:
         shown = _Shown(console, len(run.scenarios), advance)
-        report = ClientKit(run, partial(_again, run, subject, faults), shown).report()
+        report = ClientKit(run, partial(_again, run, subject, faults), shown, falsifies).report()
     return finish_kit(console, "conform client", report, files)
 
 

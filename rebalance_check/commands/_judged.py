@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.falsify import Change, falsified
 from rebalance_check.properties.files import readable_events
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.merging import MergedHistory
@@ -16,12 +18,16 @@ from rebalance_check.report.claim_results import ClaimResult, JudgedFiles
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history."""
+    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history.
+
+    ``changes`` has, for each invariant that held, the change that breaks it, where that was asked for.
+    """
 
     path: Path
     judgement: Judgement
     parts: tuple[Path, ...] = ()
     merged: MergedHistory | None = None
+    changes: Mapping[str, Change] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -46,6 +52,11 @@ class Judged:
     def events(self) -> list[Event]:
         """Its events, read anew, or in the most probable order of the parts."""
         return list(self.merged.events if self.merged is not None else readable_events(self.path))
+
+    def falsified(self) -> Judged:
+        """The same history, where an invariant that no change of it can break is untested."""
+        judgement, changes = falsified(self.judgement, self.events())
+        return replace(self, judgement=judgement, changes=changes)
 
     def results(self) -> list[ClaimResult]:
         """The result of each claim, for CI systems."""

@@ -13,6 +13,7 @@ from rebalance_check.commands._campaign_options import NO_LIST, KnownOptions, kn
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
+from rebalance_check.commands._falsify_option import changes_document, falsify_option, show_changes
 from rebalance_check.commands._judged import Judged, Refused
 from rebalance_check.commands._rows_option import chosen_rows, rows_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -50,6 +51,7 @@ from rebalance_check.report.terminal import suggested, visible
     help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
 )
 @known_options
+@falsify_option
 @rows_option
 @ci_options(sarif=True)
 @json_option
@@ -63,6 +65,7 @@ def command(
     engine: str,
     separate: bool,
     max_skew: int | None,
+    falsifies: bool,
     as_json: bool,
 ) -> int:
     """Judge recorded histories (JSON lines; `rebalance-check schema`), or a folder of `fuzz --out`.
@@ -80,10 +83,14 @@ def command(
         from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
         ci.require_files(False, "judge history files, not a table")
+        if falsifies:
+            raise RebalanceCheckError("--falsify changes one history at a time: judge history files, not a table")
         return judge_folder(console, histories, claims, known=known, engine=engine, ci=ci, html=html)
     if known != NO_LIST:
         raise RebalanceCheckError("--known and --strict are for the folder of a campaign: leave them out for files")
     judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
+    if falsifies:
+        judged = [one.falsified() for one in judged]
     for one in judged:
         show_judged(console, one)
     for bad in refused:
@@ -170,6 +177,7 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
         "events": sum(one.judgement.events for one in judged),
         "histories": [
             {"file": one.name, "files": [str(path) for path in one.files], **judgement_document(one.judgement)}
+            | ({"falsified_by": changes_document(one.changes)} if one.changes else {})
             for one in judged
         ],
         "faults": [one.fault for one in refused] + [line.fault for one in judged for line in one.judgement.unread],
@@ -207,6 +215,7 @@ def show_judged(console: Console, one: Judged) -> None:
             again = suggested("judge", *one.files, "--invariant", found.invariant)
             text, _, _ = explained(history, found, again, context=chosen_rows())
             console.say(f"\n{text}\n")
+    show_changes(console, one.changes)
     show_unread(console, judgement)
     show_undecided(console, judgement)
     show_untested_in(console, judgement)

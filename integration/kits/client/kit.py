@@ -20,12 +20,14 @@ class ClientKit:
     """Runs ``run`` and reports it.
 
     ``reproduces`` gives the command for a scenario; ``listener`` gets the result of each scenario when it is judged,
-    with the claims that it is the first to show violated.
+    with the claims that it is the first to show violated. ``falsifies``: a claim that no change of a history can break
+    is untested.
     """
 
     run: ClientRun
     reproduces: Reproduces
     listener: Callable[[ScenarioResult, Sequence[KitRow]], None]
+    falsifies: bool = False
 
     def report(self) -> KitReport:
         """Run the scenarios, and report what they show.
@@ -51,6 +53,6 @@ class ClientKit:
             subject=self.run.subject or str(self.run.command),
             seed=self.run.seed,
             seconds=seconds,
-            rows=tuple(rows(course.results, self.run.kips, self.reproduces, untested)),
+            rows=tuple(rows(course.results, self.run.kips, self.reproduces, untested, falsifies=self.falsifies)),
             unfinished="; ".join(course.cuts),
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.falsify import NOT_FALSIFIABLE, falsify
+from rebalance_check.properties.files import readable_events
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Held, Outcome, Undecided, Untested, Verdict, Violated, worst
@@ -44,15 +46,36 @@ def chosen_kips(names: Sequence[str], kips: Kips) -> Kips:
 
 
 def rows(
-    results: Sequence[ScenarioResult], kips: Kips, reproduces: Callable[[str], str], untested: Mapping[str, str]
+    results: Sequence[ScenarioResult],
+    kips: Kips,
+    reproduces: Callable[[str], str],
+    untested: Mapping[str, str],
+    *,
+    falsifies: bool = False,
 ) -> Iterator[KitRow]:
     """A row per claim of each KIP.
 
-    ``reproduces`` gives the command that runs a scenario again; ``untested`` why a whole KIP could not be tested.
+    ``reproduces`` gives the command that runs a scenario again; ``untested`` why a whole KIP could not be tested. With
+    ``falsifies`` a claim that held names a change of a history that breaks it, and is untested where there is none.
     """
     for kip, claims in kips.items():
         for claim in claims:
-            yield _row(kip, claim, results, reproduces, untested.get(kip, ""))
+            row = _row(kip, claim, results, reproduces, untested.get(kip, ""))
+            yield _falsified(row, claim, results) if falsifies and row.outcome is Outcome.HELD else row
+
+
+def _falsified(row: KitRow, claim: Invariant, results: Sequence[ScenarioResult]) -> KitRow:
+    """The row with a change that breaks the claim in one of the histories in which it held, those first that checked
+    it most."""
+    held = [(verdict.checked_events, one.path) for one in results if isinstance(verdict := _said(one, claim), Held)]
+    for _, path in sorted(held, key=lambda pair: -pair[0]):
+        if change := falsify(list(readable_events(path)), claim):
+            return replace(row, detail=f"broken by {change.text}: {change.headline}", history=str(path))
+    return replace(row, outcome=Outcome.UNTESTED, detail=NOT_FALSIFIABLE, history="")
+
+
+def _said(result: ScenarioResult, claim: Invariant) -> Verdict:
+    return result.judgement.verdict(claim.name)
 
 
 def violated_rows(result: ScenarioResult, kips: Kips, reproduces: Callable[[str], str]) -> list[KitRow]:
@@ -63,7 +86,7 @@ def violated_rows(result: ScenarioResult, kips: Kips, reproduces: Callable[[str]
 def _row(
     kip: str, claim: Invariant, results: Sequence[ScenarioResult], reproduces: Callable[[str], str], untested: str
 ) -> KitRow:
-    said = [(result, result.judgement.verdict(claim.name)) for result in results]
+    said = [(result, _said(result, claim)) for result in results]
     verdict = worst([each for _, each in said])
     shown = _best_shown(said, verdict)
     return KitRow(
