@@ -154,7 +154,7 @@ def _values(site: Site, name: str) -> Iterator[Any]:
 
 
 def _with_other_parts(sites: Sites) -> Iterator[Edit]:
-    """A list has one part less, or the value of one of its keys is that of another."""
+    """A list has one part less, or a key of it has the value of another, or that and the other one its own."""
     for site in sites:
         for name in _changeable(site.event):
             value = getattr(site.event, name)
@@ -169,6 +169,8 @@ def _parts(value: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         for other in value if are_pairs else ():
             if other[1] != part[1]:
                 yield (*value[:at], (part[0], other[1]), *value[at + 1 :])
+                swapped = {part[0]: other[1], other[0]: part[1]}
+                yield tuple((key, swapped.get(key, own)) for key, own in value)
 
 
 def _twice(sites: Sites) -> Iterator[Edit]:

@@ -428,6 +428,8 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
         AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
         MemberJoined(member="m0", generation=2)
         PartitionsRevoked(member="m0", generation=2, partitions=("t-0",))
+        AssignmentCompleted(member="m0", generation=2, owned=())
+        MemberJoined(member="m0", generation=3)
     """,
     excuses="""
         MemberStarted(member="m0", protocol="cooperative")
