@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rebalance_check.pipeline.judging import ClaimTally, VerdictRow
+from rebalance_check.pipeline.judging import ClaimTally, FoundRun, VerdictRow
+from rebalance_check.properties.implication import may_follow
+from rebalance_check.properties.judge import judge
 from rebalance_check.properties.known import KnownEntry, KnownFindings
 from rebalance_check.properties.signatures import shape_of
-from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.verdict import Outcome, with_consequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,32 @@ def _of_claim(claim: ClaimTally) -> Iterator[Finding]:
         by_shape.setdefault(shape_of(row.detail), []).append(row)
     for shape, rows in sorted(by_shape.items(), key=lambda pair: (-len(pair[1]), pair[1][0].seed)):
         yield Finding(claim.invariant, shape, tuple(rows))
+
+
+def folded(tallies: Mapping[str, ClaimTally], found: Sequence[FoundRun]) -> tuple[FoundRun, ...]:
+    """The runs of first causes, each with the invariants that broke only in runs in which the cause broke, too."""
+    runs = {run.counterexample.invariant: run for run in sorted(found, key=_place)}
+    seeds = {name: {row.seed for row in tallies[name].violations} for name in runs}
+    then: dict[str, tuple[str, ...]] = {}
+    for name in runs:
+        known = {one for names in then.values() for one in names}
+        within = (one for one in runs if one in may_follow(name) and one != name and seeds[one] <= seeds[name])
+        then[name] = tuple(one for one in within if one not in known and name not in then.get(one, ()))
+    explained = {one for names in then.values() for one in names}
+    first = [run for run in found if run.counterexample.invariant not in explained]
+    return tuple(_with_consequences(run, then[run.counterexample.invariant]) for run in first)
+
+
+def _with_consequences(run: FoundRun, names: Sequence[str]) -> FoundRun:
+    """The run with what followed in this very run."""
+    later = judge(run.history, names).counterexamples if names else ()
+    return replace(run, counterexample=with_consequences(run.counterexample, later))
+
+
+def _place(run: FoundRun) -> int:
+    """Where in its history a run broke its invariant."""
+    broke_at = run.counterexample.events[-1:]
+    return next((at for at, event in enumerate(run.history) if event in broke_at), len(run.history))
 
 
 def apart(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rebalance_check.pipeline.findings import Finding, KnownTally, findings
+from rebalance_check.pipeline.findings import Finding, KnownTally, findings, folded
 from rebalance_check.pipeline.judging import ClaimTally, FoundRun, RunVerdict
 from rebalance_check.pipeline.reached import Reached
 from rebalance_check.properties.catalogue import select
@@ -64,6 +64,18 @@ class FuzzResult:
     def _codes_of_known(self) -> list[ExitCode]:
         broken = self.broken_known
         return [exit_code_of(Outcome.VIOLATED, invariant.kind) for invariant in select(broken)] if broken else []
+
+    @property
+    def first_causes(self) -> tuple[FoundRun, ...]:
+        """The counterexamples without those of invariants that broke only in runs where a first cause of theirs did;
+        these are the consequences of that one."""
+        return folded(self.verdicts, self.counterexamples)
+
+    @property
+    def causes(self) -> Mapping[str, str]:
+        """The first cause of each violated invariant that followed from another."""
+        found = [run.counterexample for run in self.first_causes]
+        return {one.invariant: cause.invariant for cause in found for one in cause.consequences}
 
     @property
     def findings(self) -> list[Finding]:

@@ -38,10 +38,10 @@ class Change:
 
 def falsify(history: Sequence[Event], invariant: Invariant, tries: int = TRIES) -> Change | None:
     """The first change, of the least, that breaks ``invariant``; None where ``tries`` changes leave it unbroken."""
-    heard = _heard_by(invariant, history)
-    before = _verdict(numbered(heard), invariant)
-    for edit in islice(edits(heard, _checked(heard, invariant)), tries):
-        found = _verdict(edit.applied(heard), invariant)
+    observed = _observed_by(invariant, history)
+    before = _verdict(numbered(observed), invariant)
+    for edit in islice(edits(observed, _checked(observed, invariant)), tries):
+        found = _verdict(edit.applied(observed), invariant)
         if not isinstance(found, Violated) or not _keeps_excuses(before, found):
             continue
         whole = _verdict(edit.applied(history), invariant)
@@ -74,7 +74,7 @@ def _keeps_excuses(before: Verdict, after: Violated) -> bool:
     return all(dict(after.excused).get(name, 0) >= times for name, times in needed.items())
 
 
-def _heard_by(invariant: Invariant, history: Iterable[Event]) -> list[Event]:
+def _observed_by(invariant: Invariant, history: Iterable[Event]) -> list[Event]:
     """The events that the invariant, or a view that it looks at, listens to, and those of the run."""
     memories: Memories = {}
     fold = invariant.start(memories)
@@ -90,8 +90,8 @@ def _checked(history: Sequence[Event], invariant: Invariant) -> list[Event]:
     judging = Judge([invariant])
     found: list[Event] = []
     checked = 0
-    for event, observed in zip(history, numbered(history), strict=True):
-        judging.observe(observed)
+    for event, again in zip(history, numbered(history), strict=True):
+        judging.observe(again)
         checked, before = judging.checked(invariant), checked
         if checked > before and type(event) not in FRAME:
             found.append(event)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims, worst_exit_code
+from rebalance_check.properties.implication import first_causes
 from rebalance_check.properties.kinds import Invariant, Kind
 from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.properties.verdict import (
@@ -18,6 +19,7 @@ from rebalance_check.properties.verdict import (
     Violated,
     could_have_failed,
     overall_outcome,
+    with_consequences,
 )
 
 
@@ -53,9 +55,21 @@ class Judgement:
 
     @property
     def counterexamples(self) -> tuple[Counterexample, ...]:
-        """The first counterexample of each violated invariant, safety before liveness."""
-        found = [(i, v) for i, v in self.verdicts.items() if isinstance(v, Violated)]
-        return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.LIVENESS))
+        """The first counterexample of each violated invariant: `findings`, then what followed from them."""
+        findings = self.findings
+        folded = [one.invariant for found in findings for one in found.consequences]
+        broken = {i.name: v.counterexample for i, v in self.verdicts.items() if isinstance(v, Violated)}
+        return (*findings, *(broken[name] for name in folded))
+
+    @property
+    def findings(self) -> tuple[Counterexample, ...]:
+        """The counterexamples of first causes, each with its consequences: safety before liveness, then the earliest
+        first."""
+        broken = {i.name: (i, v) for i, v in self.verdicts.items() if isinstance(v, Violated)}
+        causes = first_causes({name: v.place for name, (_, v) in broken.items()})
+        order = sorted(causes, key=lambda name: broken[name][0].kind is Kind.LIVENESS)
+        found = {name: v.counterexample for name, (_, v) in broken.items()}
+        return tuple(with_consequences(found[name], [found[one] for one in causes[name]]) for name in order)
 
     @property
     def undecided(self) -> Mapping[str, str]:

@@ -205,7 +205,7 @@ def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
 
 
 def _counted_violation(fold: Fold, seen: Violated, counts: Counts) -> Violated:
-    return Violated(seen.counterexample, seen.count, fold.checked(counts), _excused_by(fold))
+    return Violated(seen.counterexample, seen.count, fold.checked(counts), _excused_by(fold), fold.found_at)
 
 
 def _excused_by(fold: Fold) -> Exemptions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -75,6 +75,17 @@ class Because:
         return self.text.replace(STEP, place_of(self.event))
 
 
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """A violation that followed from another: its invariant, and its headline."""
+
+    invariant: str
+    headline: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.headline}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample:
     """Why a claim does not hold.
@@ -82,7 +93,8 @@ class Counterexample:
     ``invariant`` is the claim's name, ``headline`` what went wrong in one short line (who, what, when), ``because`` the
     reasons ending on the contradiction, ``events`` the events concerned in the order of observation, the last one
     being where the claim broke. ``group`` is the group they belong to. ``repeats`` are those of ``events`` that stand
-    for a loop: one turn of what repeats until the run ends.
+    for a loop: one turn of what repeats until the run ends. ``consequences`` are the violations that
+    followed from this one.
     """
 
     invariant: str
@@ -92,13 +104,23 @@ class Counterexample:
     events: tuple[Event, ...]
     group: str = ""
     repeats: tuple[Event, ...] = ()
+    consequences: tuple[Consequence, ...] = ()
 
     def __str__(self) -> str:
-        """First line: name and headline; then the claim and one line per reason."""
+        """First line: name and headline; then the claim, one line per reason, and the consequences."""
         lines = [f"{self.invariant}: {self.headline}", f"  claim    {self.claim}"]
-        labels = ["because", *[""] * len(self.because)]
-        lines += [f"  {label:<8} {reason}" for label, reason in zip(labels, self.because, strict=False)]
+        lines += _labelled("because", self.because) + _labelled("then", self.consequences)
         return "\n".join(lines)
+
+
+def with_consequences(found: Counterexample, then: Iterable[Counterexample]) -> Counterexample:
+    """The counterexample with what followed from it."""
+    return replace(found, consequences=tuple(Consequence(one.invariant, one.headline) for one in then))
+
+
+def _labelled(label: str, lines: Sequence[object]) -> list[str]:
+    """One line for each, the first behind the label."""
+    return [f"  {'' if number else label:<8} {line}" for number, line in enumerate(lines)]
 
 
 Exemptions: TypeAlias = tuple[tuple[str, int], ...]
@@ -136,13 +158,14 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """The claim is broken: the first counterexample, how often the claim was seen broken in all, and how many events
-    could have broken it."""
+    """The claim is broken: the first counterexample, how often the claim was seen broken in all, how many events could
+    have broken it, and the place in the history at which it broke first."""
 
     counterexample: Counterexample
     count: int = 1
     checked_events: int = 0
     excused: Exemptions = ()
+    place: int = 0
 
     outcome = Outcome.VIOLATED
 
@@ -234,9 +257,9 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     tested = [verdict for verdict in alike if isinstance(verdict, Held | Violated)]
     checked, excused = sum(verdict.checked_events for verdict in tested), _excused_in_all(alike)
     match next(iter(alike), Untested(NO_GROUP)):
-        case Violated(counterexample):
+        case Violated(counterexample) as first:
             count = sum(verdict.count for verdict in tested if isinstance(verdict, Violated))
-            return Violated(counterexample, count, checked, excused)
+            return Violated(counterexample, count, checked, excused, first.place)
         case Held():
             return Held(checked, excused)
         case Untested(reason):

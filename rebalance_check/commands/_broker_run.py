@@ -175,7 +175,7 @@ def _finish(console: Console, order: BrokerOrder, watching: Watching, about: dic
 
 def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document: dict[str, Any]) -> ExitCode:
     judgement = judging.judgement()
-    for found in judgement.counterexamples:
+    for found in judgement.findings:
         console.say(f"\n{found}")
         if order.record is not None:
             console.say(f"  shown by {suggested('judge', order.record, '--invariant', found.invariant)}")
@@ -184,7 +184,7 @@ def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document
     order.ci.write(console, "broker", ci_results, judgement.exit_code)
     show_untested_in(console, judgement)
     about = f"{judgement.could_have_failed} on {judgement.events:,} events"
-    console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.counterexamples], about))
+    console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.findings], about))
     return console.finish({**document, **judgement_document(judgement)}, judgement.exit_code)
 
 

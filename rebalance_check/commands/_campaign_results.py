@@ -27,8 +27,9 @@ def campaign_results(
     first of them, None where none was written.
     """
     found = {run.counterexample.invariant: (run, *each)
-             for run, each in zip(result.counterexamples, explained, strict=True)}  # fmt: skip
-    first = next(iter(result.counterexamples), None)
+             for run, each in zip(result.first_causes, explained, strict=True)}  # fmt: skip
+    first = next(iter(result.first_causes), None)
+    causes = result.causes
     results = [unread_result(subject, fault) for fault in result.faults]
     for invariant in select(result.verdicts):
         claim = result.verdicts[invariant.name]
@@ -36,6 +37,9 @@ def campaign_results(
                           text=claim.reason, notes=_known(invariant.name, result))  # fmt: skip
         if invariant.name in result.broken_known:
             one = replace(one, outcome=Outcome.VIOLATED, text=one.notes[0])
+        if invariant.name in causes:
+            cause = causes[invariant.name]
+            one = replace(one, text=f"follows from {cause}", more={"follows_from": cause})
         if invariant.name in found:
             run, text, command = found[invariant.name]
             one = replace(one, text=text, command=command)

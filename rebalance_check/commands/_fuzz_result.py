@@ -52,7 +52,8 @@ def show_result(console: Console, result: FuzzResult, texts: list[str], allowed:
     show_coverage(console, result, allowed)
     if result.failing_seeds:
         console.say(f"failing seeds: {_seeds(result.failing_seeds)}")
-    broken = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
+    violated = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
+    broken = [name for name in violated if name not in result.causes]
     figures = could_have_failed(claim.outcome for claim in result.verdicts.values())
     about = f"{figures} in {result.runs:,} runs{_known_in_words(result)}"
     console.say(verdict_line(result.outcome, [*broken, *result.broken_known], about))
@@ -60,11 +61,14 @@ def show_result(console: Console, result: FuzzResult, texts: list[str], allowed:
 
 def show_claims(console: Console, result: FuzzResult) -> None:
     """The claims that did not hold; of those that broke, each signature with its runs."""
-    found = result.findings
+    found, causes = result.findings, result.causes
     for name, claim in result.verdicts.items():
         if claim.outcome in (Outcome.HELD, Outcome.UNTESTED):
             continue
         more = f" in {claim.outcomes[claim.outcome]} runs"
+        if cause := causes.get(name):
+            console.say(f"  {claim.outcome:<9} {name}{more}: follows from {cause}")
+            continue
         reason = f": {visible(claim.reason)}" if claim.reason else ""
         console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
         for finding in found:

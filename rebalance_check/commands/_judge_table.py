@@ -45,7 +45,7 @@ def judge_folder(
         )  # fmt: skip
     shown: list[tuple[str, str]] = []
     found: list[dict[str, Any]] = []
-    for run in result.counterexamples:
+    for run in result.first_causes:
         replay = suggested("judge", paths[0], "--invariant", run.counterexample.invariant)
         text, _, _ = explained(run.history, run.counterexample, replay, context=chosen_rows())
         shown.append((text, replay))

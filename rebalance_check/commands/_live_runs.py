@@ -211,7 +211,7 @@ def live_runs(
 def say_first(console: Console, judged: Sequence[LiveJudged]) -> None:
     """Say at once that the last run is the first in which something new was found."""
     *before, last = judged
-    found = last.judgement.counterexamples
+    found = last.judgement.findings
     if found and not any(one.judgement.counterexamples for one in before):
         console.notice(f"first finding: {visible(last.name)}: {found[0].invariant}: {visible(found[0].headline)}")
 

@@ -194,15 +194,15 @@ def command(*, seeds: str, runs: int | None, engine: str, master: str, workers: 
     corpus.keep(console, result)
     explain_own = partial(explain_run, simulate=simulate, replayed=campaign.replayed)
     explain = explain_scenario if subject == SUBJECT else explain_own
-    found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
+    found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.first_causes]
     if html is not None:
         from rebalance_check.commands._campaign_pages import page_of_seeds, write_campaign  # noqa: PLC0415 - needs an extra
 
         write_campaign(console, html, page_of_seeds(result, campaign))
     show_result(console, result, [text for text, _ in found], options.faults if subject in CHOOSING else ())
-    if history is not None and result.counterexamples:
-        write_history(history, result.counterexamples[0].history)
-        console.say(f"history of seed {result.counterexamples[0].seed}: {visible(str(history))}")
+    if history is not None and result.first_causes:
+        write_history(history, result.first_causes[0].history)
+        console.say(f"history of seed {result.first_causes[0].seed}: {visible(str(history))}")
     shown = [(text, str(one["replay"])) for text, one in found]
     ci.write(console, "fuzz", lambda: campaign_results(header, result, shown, history), result.exit_code)
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}

@@ -187,7 +187,7 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
 def verdict_of(judged: Sequence[Judged], refused: int = 0) -> str:
     """The last line on histories: the invariants that any of them breaks, and how many could have failed in any."""
     judgements = [one.judgement for one in judged]
-    broken = [found.invariant for judgement in judgements for found in judgement.counterexamples]
+    broken = [found.invariant for judgement in judgements for found in judgement.findings]
     found = outcomes_over_histories(judgements)
     events = sum(judgement.events for judgement in judgements)
     histories = f" of {len(judged)} histories" if len(judged) > 1 else ""
@@ -211,7 +211,7 @@ def show_judged(console: Console, one: Judged) -> None:
     console.say(f"{visible(one.name)}: {one.outcome} ({judgement.could_have_failed} on {judgement.events} events)")
     if judgement.counterexamples:
         history = one.events()
-        for found in judgement.counterexamples:
+        for found in judgement.findings:
             again = suggested("judge", *one.files, "--invariant", found.invariant)
             text, _, _ = explained(history, found, again, context=chosen_rows())
             console.say(f"\n{text}\n")

@@ -58,7 +58,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     else:
         console.say(visible(origin_of_history(events, "").run))
         console.say(table_text(history_lanes(events, context=last)))
-        for found in judgement.counterexamples:
+        for found in judgement.findings:
             console.say(f"\n{explained(events, found, suggested('judge', history), context=chosen_rows())[0]}")
     show_unread(console, judgement)
     show_undecided(console, judgement)

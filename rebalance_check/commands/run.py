@@ -175,16 +175,16 @@ def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | N
     with console.progress() as advance:
         result = fuzz(parse_seeds(seeds), options, engine=engine, out=out, progress=advance)
     findings = [
-        explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.counterexamples
+        explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.first_causes
     ]
     figures = f"{result.runs:,} runs, {result.events:,} events, {len(result.failing_seeds)} failing seeds"
     document = fuzz_document(result) | {
         "counterexamples": [
-            {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.counterexamples
+            {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.first_causes
         ]
     }
     part = Part(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
-    part.shown = [shown_seed(run, seed_command(run.seed, options)) for run in result.counterexamples]
+    part.shown = [shown_seed(run, seed_command(run.seed, options)) for run in result.first_causes]
     return part
 
 

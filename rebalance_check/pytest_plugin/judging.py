@@ -84,7 +84,7 @@ def violation_of(judgement: Judgement, history: Sequence[Event], path: Path | No
     """
     if not judgement.counterexamples:
         return None
-    texts = [explained(history, found, _again(path, found.invariant))[0] for found in judgement.counterexamples]
+    texts = [explained(history, found, _again(path, found.invariant))[0] for found in judgement.findings]
     first = judgement.counterexamples[0]
     violation = next(each for each in judgement.verdicts if each.name == first.invariant).violation(first)
     violation.args = ("\n\n".join(texts),)

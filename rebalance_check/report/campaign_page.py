@@ -68,5 +68,5 @@ def _shown(
 ) -> ShownRun:
     """One run in full, judged once more by what it broke, for the reasons."""
     judgement = judge(history, select([each.claim for each in broken])) if broken else None
-    findings = [Finding.of(found) for found in judgement.counterexamples] if judgement else []
+    findings = [Finding.of(found) for found in judgement.findings] if judgement else []
     return seed_run(seed, history, verdict, findings, campaign.replay(seed))

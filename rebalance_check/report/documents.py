@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -24,7 +25,8 @@ def event_document(event: Event) -> dict[str, Any]:
 def counterexample_document(found: Counterexample | None) -> dict[str, Any] | None:
     """A counterexample: the claim, the reasons with their events, the events concerned; None stays None.
 
-    ``repeats`` has one turn of what repeats until the end, and stands only where something does.
+    ``repeats`` has one turn of what repeats until the end, and stands only where something does; so do
+    ``consequences``, the violations that followed.
     """
     if found is None:
         return None
@@ -39,6 +41,7 @@ def counterexample_document(found: Counterexample | None) -> dict[str, Any] | No
         ],
         "events": [event_document(event) for event in found.events],
         **({"repeats": [event_document(event) for event in found.repeats]} if found.repeats else {}),
+        **({"consequences": [asdict(one) for one in found.consequences]} if found.consequences else {}),
     }
 
 
@@ -67,7 +70,7 @@ def counts_document(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 def judgement_document(judgement: Judgement) -> dict[str, Any]:
     """A judgement: what it amounts to, the first violated invariant with its counterexample, and each verdict."""
-    found = judgement.counterexamples
+    found = judgement.findings
     return {
         "verdict": judgement.outcome.value,
         "invariant": found[0].invariant if found else None,

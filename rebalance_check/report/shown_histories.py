@@ -22,7 +22,7 @@ def shown_history(name: str, files: Sequence[Path], history: Sequence[Event], ju
         verdict=judgement.outcome,
         steps=steps_of(history),
         origin=origin_of_history(history, suggested("judge", *files)),
-        findings=[Finding.of(found) for found in judgement.counterexamples],
+        findings=[Finding.of(found) for found in judgement.findings],
         lines=open_lines(judgement),
         file_name=files[0].name,
     )

@@ -29,6 +29,10 @@ def counterexample_text(counterexample: Counterexample, table: LaneTable, origin
                 f"{counterexample.invariant}: {visible(counterexample.headline)}",
                 _labelled("claim", counterexample.claim),
                 *(_labelled("" if number else "because", reason) for number, reason in enumerate(reasons)),
+                *(
+                    _labelled("" if number else "then", str(one))
+                    for number, one in enumerate(counterexample.consequences)
+                ),
                 _labelled("run", origin.run),
             ]
         ),

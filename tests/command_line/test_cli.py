@@ -101,10 +101,13 @@ def test_judge__json__is_one_object_and_prose_goes_to_standard_error(
     answer = command("judge", written(tmp_path, double_ownership), "--json")
     document = answer.document
     assert document["verdict"] == "violated"
-    assert document["invariant"] == "no_double_ownership"
+    assert document["invariant"] == "revoked_before_reassigned"
+    assert document["counterexample"]["consequences"] == [
+        {"invariant": "no_double_ownership", "headline": "t-1 is owned by m0 and m1 in generation 2"}
+    ]
     assert document["events"] == 19
-    assert document["counterexample"]["headline"] == "t-1 is owned by m0 and m1 in generation 2"
-    assert document["counterexample"]["events"][-1]["event"] == "PartitionsAssigned"
+    assert document["counterexample"]["headline"] == "t-1 goes from m0 to m1 within generation 2"
+    assert document["counterexample"]["events"][-1]["event"] == "AssignmentComputed"
     assert document["verdicts"]["generation_monotonicity"] == {"verdict": "held", "checked_events": 12}
     assert "t-1 is owned by m0 and m1" in answer.err
 
@@ -129,7 +132,7 @@ def test_report__every_step_and_the_verdict(command: Command, tmp_path: Path, do
     answer = command("report", path)
     assert answer.code == 10
     assert "  10  RequestSent m0 Heartbeat" in answer.out
-    assert answer.out.splitlines()[-1].startswith("verdict: violated: no_double_ownership, ")
+    assert answer.out.splitlines()[-1].startswith("verdict: violated: revoked_before_reassigned (")
     steps = command("report", path, "--json").document["steps"]
     assert steps[15]["cells"] == {"coordinator": "Completing g2", "m0": "t-0  (t-1)", "m1": "-"}
 

@@ -18,6 +18,11 @@ Golden = Callable[[str, str], None]
 
 @pytest.fixture
 def judgement(double_ownership: list[Event]) -> Judgement:
+    return judge(double_ownership, [NoDoubleOwnership])
+
+
+@pytest.fixture
+def both(double_ownership: list[Event]) -> Judgement:
     return judge(double_ownership, [NoDoubleOwnership, RevokedBeforeReassigned])
 
 
@@ -30,15 +35,16 @@ def test_text__no_double_ownership__as_agreed(
 
 
 def test_text__a_step_of_the_leader_breaks_the_claim__as_agreed(
-    double_ownership: list[Event], judgement: Judgement, golden: Golden
+    double_ownership: list[Event], both: Judgement, golden: Golden
 ) -> None:
-    text, table, _ = explained(double_ownership, judgement.counterexamples[1], "rebalance-check judge history.jsonl")
+    (finding,) = both.findings
+    text, table, _ = explained(double_ownership, finding, "rebalance-check judge history.jsonl")
     assert [row.number for row in table.rows if row.marked] == [16]
     golden("revoked_before_reassigned.txt", text + "\n")
 
 
-def test_table__ends_where_the_claim_broke(double_ownership: list[Event], judgement: Judgement) -> None:
-    table = history_lanes(double_ownership, judgement.counterexamples[1])
+def test_table__ends_where_the_claim_broke(double_ownership: list[Event], both: Judgement) -> None:
+    table = history_lanes(double_ownership, both.findings[0])
     assert table.rows[-1].number == 16
     assert table.rows[-1].marked
 

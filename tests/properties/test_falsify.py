@@ -56,6 +56,7 @@ def test_the_changed_history_attests_its_end(history: History) -> None:
     (invariant,) = select(["callbacks_alternate"])
     events = whole(history, invariant.holds)
     last = tuple(sorted({(each.group, each.source): each.seq for each in events[:-1]}.items()))
-    end = replace(events[-1], last=tuple((*who, number) for who, number in last))
-    assert isinstance(end, RunEnded)
+    ended = events[-1]
+    assert isinstance(ended, RunEnded)
+    end = replace(ended, last=tuple((*who, number) for who, number in last))
     assert falsify([*events[:-1], end], invariant) is not None

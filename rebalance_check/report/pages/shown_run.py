@@ -25,8 +25,9 @@ class Finding:
 
     @classmethod
     def of(cls, found: Counterexample) -> Finding:
-        """The finding that a counterexample explains."""
-        return cls(found.invariant, found.headline, found.claim, found.because, found.events)
+        """The finding that a counterexample explains; the last reasons say what followed."""
+        then = [Because(f"then {one}") for one in found.consequences]
+        return cls(found.invariant, found.headline, found.claim, [*found.because, *then], found.events)
 
 
 @dataclass(frozen=True, slots=True)
