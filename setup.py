@@ -29,10 +29,10 @@ COMPILED = (
     "properties/connect/*.py",
     "properties/engines/*.py",
     "properties/laws/*.py",
+    "properties/laws/*/*.py",
     "properties/contract/*.py",
     "properties/invariants/*.py",
     "properties/need/*.py",
-    "properties/status/*.py",
     "properties/views/*.py",
     "properties/wire/*.py",
 )

@@ -34,9 +34,8 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import members, ownership
+from rebalance_check.properties.laws import members, ownership, status
 from rebalance_check.properties.need.catalogue import NeedClaims
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
@@ -61,7 +60,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *expectations.CLAIMS,
     *NeedClaims,
     *ContractClaims,
-    *SafeStatusWrites,
+    *status.LAWS,
     *ConnectWorkers,
     *ConfigStoreClaims,
     *answering.CLAIMS,

@@ -255,6 +255,24 @@ from rebalance_check.properties.laws.ownership import (
     NoDoubleOwnership,
     RevokedBeforeReassigned,
 )
+from rebalance_check.properties.laws.status.reads import (
+    CacheFollowsReads,
+    ListsFollowReads,
+    ReadersConverge,
+    StaleUnassignedIgnored,
+)
+from rebalance_check.properties.laws.status.workers import (
+    LastStatusSaysWhatRuns,
+    RemovedWorkLosesItsStatus,
+    StatusCarriesTheGeneration,
+)
+from rebalance_check.properties.laws.status.writes import (
+    AppendsAnswerSends,
+    ExplainedOverwrite,
+    FlushWaits,
+    RetriesAreAdmitted,
+    SuppressedIffNewerCached,
+)
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
 from rebalance_check.properties.machines.members import MemberMachine
@@ -263,7 +281,6 @@ from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.schema import history_schema
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import (
     Because,
     Counterexample,
@@ -280,6 +297,7 @@ from rebalance_check.properties.wire.catalogue import WireClaims
 __all__ = [
     "CATALOGUE",
     "AnyEvent",
+    "AppendsAnswerSends",
     "ApplicationBusy",
     "AssignedMemberIdsAreNew",
     "AssignedOncePerGeneration",
@@ -293,6 +311,7 @@ __all__ = [
     "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
+    "CacheFollowsReads",
     "CallbackEnded",
     "CallbackStarted",
     "CallbacksAlternate",
@@ -336,7 +355,9 @@ __all__ = [
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
+    "ExplainedOverwrite",
     "FencedStaysFenced",
+    "FlushWaits",
     "Fold",
     "GenerationHasOnlyJoined",
     "GenerationMonotonicity",
@@ -379,6 +400,7 @@ __all__ = [
     "KeptOffsetsKeepTheirGroup",
     "Kind",
     "LaggardsAreRemovedInTime",
+    "LastStatusSaysWhatRuns",
     "LeaderAnswered",
     "LeaderAsked",
     "LeaderIsMember",
@@ -388,6 +410,7 @@ __all__ = [
     "LeaveWithoutMembersChangesNothing",
     "LegalTransitions",
     "ListenerCalled",
+    "ListsFollowReads",
     "LoadRestoresTheLog",
     "LoadingEnds",
     "LogTailLost",
@@ -449,6 +472,7 @@ __all__ = [
     "ProcessStarted",
     "ProducerFenced",
     "ProducerInitialised",
+    "ReadersConverge",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",
@@ -459,6 +483,7 @@ __all__ = [
     "RefusalsAreTrue",
     "RefusedJoinLeavesNoTrace",
     "RejoinRequested",
+    "RemovedWorkLosesItsStatus",
     "ReplyObserved",
     "ReplyReceived",
     "RequestAnswered",
@@ -469,20 +494,22 @@ __all__ = [
     "ResetMemberLosesEverything",
     "RestartPlanned",
     "RestartRequested",
+    "RetriesAreAdmitted",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
     "RunEnded",
     "RunSettled",
     "RunStarted",
-    "SafeStatusWrites",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
     "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
     "StaleGenerationIsRefused",
+    "StaleUnassignedIgnored",
     "StatusAnswered",
     "StatusAppended",
     "StatusAttempted",
+    "StatusCarriesTheGeneration",
     "StatusFlushStarted",
     "StatusFlushed",
     "StatusGivenUp",
@@ -497,6 +524,7 @@ __all__ = [
     "StatusesListed",
     "StepStarted",
     "SubscriptionChanged",
+    "SuppressedIffNewerCached",
     "SyncGroupIsAnswered",
     "SyncGroupReplied",
     "SyncIsFenced",

@@ -30,7 +30,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.status.races import Overwrite, outdated_suppressions, overwrites
+from rebalance_check.properties.views.status_races import Overwrite, outdated_suppressions, overwrites
 
 Key = ConnectorKey | TaskKey
 

@@ -203,7 +203,7 @@ _STATUSES: Final = [
         "removed_work_loses_its_status",
         find=replace(_SESSIONED, first=10, last=20),
     ),
-    _mutant("silent-connector-start", "a connector that starts writes no RUNNING", "starts_are_announced"),
+    _mutant("silent-connector-start", "a connector that starts writes no RUNNING", "last_status_says_what_runs"),
 ]
 
 _READING: Final = [

@@ -36,7 +36,7 @@ STATUS_MUTANTS: Final = [
     _mutant(
         "retry-ignores-sequence",
         "a safe write is retried although a younger write of the same entry was admitted",
-        "no_self_reordering",
+        "retries_are_admitted",
     ),
     _mutant(
         "retry-ignores-generation",
@@ -51,7 +51,7 @@ STATUS_MUTANTS: Final = [
     _mutant(
         "retry-after-tombstone",
         "a write is retried after the tombstone of its entry was read",
-        "no_resurrection_by_retry",
+        "retries_are_admitted",
     ),
     _mutant(
         "cascade-skipped",
@@ -81,7 +81,7 @@ STATUS_MUTANTS: Final = [
     _mutant(
         "equal-generation-suppresses",
         "putSafe yields to another worker's status of its own generation, too",
-        "suppression_was_read",
+        "suppressed_iff_newer_cached",
     ),
     _mutant(
         "put-guarded-too",
@@ -91,7 +91,7 @@ STATUS_MUTANTS: Final = [
     _mutant(
         "hand-over-expected",
         "a reader passes over a RUNNING until it has read the UNASSIGNED of the worker before",
-        "quiescent_safety",
+        "cache_follows_reads",
     ),
     _mutant(
         "echo-filter-by-key",

@@ -19,10 +19,10 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerClaimed,
 )
-from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS, Worker, connector_of, listed
 from rebalance_check.properties.connect.worker_fold import CONVERGED, Converged, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.worker import NO_ERROR, SHOWS_WHAT_RUNS, Worker, connector_of, listed
 
 
 class StartWaitsForConfigsViolated(Violation):

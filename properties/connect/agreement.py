@@ -11,12 +11,12 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationStarted,
     WorkerClaimed,
 )
-from rebalance_check.properties.connect.worker import NO_ERROR, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER, Round
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.worker import NO_ERROR, listed
 
 VERSIONS: Final = {EAGER: 0, "compatible": 1, "sessioned": 2}
 """The version that each subprotocol writes into its headers."""

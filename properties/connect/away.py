@@ -22,10 +22,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.worker import NO_ERROR, SHOWS_WHAT_RUNS
 
 READ: Final = "ok"
 """The outcome of a read of the config topic that got to its end."""

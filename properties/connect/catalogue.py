@@ -7,16 +7,12 @@ from typing import Final
 from rebalance_check.properties.connect import (
     accepting,
     agreement,
-    announcing,
     away,
     duties,
     fencing,
     giving_up,
     rounds,
     running,
-    settled_statuses,
-    status_removal,
-    statuses,
     waiting,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -29,11 +25,7 @@ ConnectWorkers: Final[tuple[Invariant, ...]] = (
     *giving_up.CLAIMS,
     *away.CLAIMS,
     *accepting.CLAIMS,
-    *statuses.CLAIMS,
-    *status_removal.CLAIMS,
-    *announcing.CLAIMS,
-    *settled_statuses.CLAIMS,
     *duties.CLAIMS,
     *fencing.CLAIMS,
 )
-"""Every claim of the families ``connect_rounds``, ``connect_work``, ``connect_statuses`` and ``connect_duties``."""
+"""Every claim of the families ``connect_rounds``, ``connect_work`` and ``connect_duties``."""

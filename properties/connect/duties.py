@@ -14,11 +14,11 @@ from rebalance_check.model.vocabulary.events import (
     TaskConfigsApplied,
     TaskConfigsGenerated,
 )
-from rebalance_check.properties.connect.worker import is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.worker import is_task_of
 
 LAST_TAKEN: Final = -1
 """The offset that stands for the last snapshot that a worker took."""

@@ -15,11 +15,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     ZombieFencingEnded,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, connector_of, is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, connector_of, is_task_of
 
 COUNTED: Final = "tasks-fencing-"
 """How the keys of task count records begin."""

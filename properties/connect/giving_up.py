@@ -15,10 +15,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationEnded,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, listed
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, listed
 
 
 class RunningWorkIsClaimedViolated(Violation):

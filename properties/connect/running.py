@@ -18,10 +18,10 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerConfigured,
 )
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Started, Worker, listed, work_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, Started, Worker, listed, work_of
 
 
 class WorkRunsOnceViolated(Violation):

@@ -13,11 +13,11 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     WorkerConfigured,
 )
-from rebalance_check.properties.connect.worker import NO_ERROR
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.holdings import EAGER
+from rebalance_check.properties.views.worker import NO_ERROR
 
 
 class LostWorkWaitsViolated(Violation):

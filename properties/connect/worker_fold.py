@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled
-from rebalance_check.properties.connect.worker import Worker
-from rebalance_check.properties.connect.workers import Workers
 from rebalance_check.properties.kinds import Fold, Memories
+from rebalance_check.properties.views.worker import Worker
+from rebalance_check.properties.views.workers import Workers
 
 Converged: TypeAlias = RunSettled | HealEnded | RunEnded
 """The harness may have seen the group converged."""

@@ -21,8 +21,8 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
 from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.laws import status
 from rebalance_check.properties.machines.repeating import as_code
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Violation
 
 KINDS = (
@@ -78,7 +78,7 @@ class StatusStores(RuleBasedStateMachine):
         super().__init__()
         self.model = StatusModelSubject()
         self.stores = StatusStoreSubject()
-        self.judge = Judge(SafeStatusWrites)
+        self.judge = Judge(status.LAWS)
         self.bounds = Bounds(protocol=RebalanceProtocol.STATUS)
         self.performed: list[Action] = []
 

@@ -88,11 +88,11 @@ def test_fuzz__a_claim_that_no_run_tests__is_untested__in_memory_and_on_a_table(
 
 
 def test_fuzz__require_tested__exits_12(command: Command) -> None:
-    claims = ("--invariant", "no_double_ownership", "--invariant", "safe_status_writes")
+    claims = ("--invariant", "no_double_ownership", "--invariant", "status")
     common = ("fuzz", "--protocol", "eager", "--seeds", "0:2", "--workers", "1", *claims)
     assert command(*common).code == 0
     assert command(*common, "--require-tested").code == 12
-    assert command(*common, "--require-tested", "--exclude", "safe_status_writes").code == 0
+    assert command(*common, "--require-tested", "--exclude", "status").code == 0
 
 
 def test_fuzz__a_mode_of_connect__is_refused_for_another_protocol(command: Command) -> None:

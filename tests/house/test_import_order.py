@@ -98,7 +98,6 @@ FLOORS = (
     (
         "properties.laws",
         "properties.invariants",
-        "properties.status",
         "properties.config_store",
         "properties.wire",
         "properties.need",

@@ -8,13 +8,13 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.laws import status
 from rebalance_check.properties.verdict import Outcome
 
 
 def judged(seed: int, mutant: str = "", steps: int = 12) -> Judgement:
     options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=steps, mutant=mutant)
-    return judge(simulate(seed, options), SafeStatusWrites)
+    return judge(simulate(seed, options), status.LAWS)
 
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)

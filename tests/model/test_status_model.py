@@ -13,7 +13,7 @@ from rebalance_check.model.connect.status.subject import StatusModelSubject
 from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.properties.judge import Judge
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.laws.status import LAWS
 from tests.model.connect_models import guards_touch_nothing
 
 
@@ -91,7 +91,7 @@ def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
 def test_paths_of_the_model_hold_safe_status_writes() -> None:
     """The claims that judge real stores also judge the model, on the events of its random paths."""
     for seed in range(15):
-        random, subject, judge = Random(seed), StatusModelSubject(), Judge(SafeStatusWrites)
+        random, subject, judge = Random(seed), StatusModelSubject(), Judge(LAWS)
         events = list(subject.open(status(members=2 + seed % 2, keys=1 + seed % 3, writes=6, failures=3), seed))
         for _ in range(40):
             action = random.choice(list(subject.machine.enabled(subject.state)) or [None])

@@ -18,7 +18,7 @@ from tests.properties.healthy_workers import HealthyWorkers
 History = Callable[..., list[e.Event]]
 
 
-OF_SIMULATED_RUNS = {"earlier_tasks_are_fenced", "last_status_says_what_runs"}
+OF_SIMULATED_RUNS = {"earlier_tasks_are_fenced"}
 """They say nothing about the healthy group; their own tests have histories that hold and that break."""
 
 
@@ -32,7 +32,7 @@ def test_a_healthy_group_holds_the_claim(history: History, invariant: Invariant)
 
 
 def test_a_healthy_group_breaks_nothing_of_the_whole_catalogue(history: History) -> None:
-    judgement = judge(history(*HealthyWorkers().run()), exclude="safe_status_writes")  # no log of statuses is shown
+    judgement = judge(history(*HealthyWorkers().run()), exclude="status")  # no log of statuses is shown
     assert judgement.counterexamples == ()
 
 
@@ -146,15 +146,6 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "not started again": (
         "configured_work_runs",
         lambda h: without(without(h, e.TaskStarted, 0, member="w0", config="z"), e.WorkStateChanged, -1),
-    ),
-    "a later generation": ("status_carries_the_generation", lambda h: changed(h, e.StatusAttempted, 2, generation=2)),
-    "a status is left": (
-        "removed_work_loses_its_status",
-        lambda h: without(h, e.StatusAttempted, 0, status="DESTROYED"),
-    ),
-    "a silent start": (
-        "starts_are_announced",
-        lambda h: without(h, e.StatusAttempted, -1, status="RUNNING"),
     ),
     "a follower's session key": (
         "only_the_leader_rotates_keys",

@@ -18,7 +18,6 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from tests.properties.test_home_made import KINDS, drawn
 from tests.properties.test_smallest_histories import spelt_out
-from tests.properties.test_status_claims import BROKEN
 
 
 def without_events(history: list[Event], kind: type[Event]) -> list[Event]:
@@ -77,7 +76,5 @@ def test_what_is_declared__is_read_by_the_claim(invariant: Invariant) -> None:
 
 @pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.name)
 def test_what_breaks_a_claim__has_all_that_the_claim_needs(invariant: Invariant) -> None:
-    of_the_status = BROKEN.get(invariant.name.removeprefix("safe_status_writes."), ())
-    for history in of_the_status or [tuple(spelt_out(invariant))]:
-        kinds = {RunEnded, *(type(event) for event in history)}
-        assert any(all(needed & kinds for needed in way) for way in invariant.needs), invariant.needs
+    kinds = {RunEnded, *(type(event) for event in spelt_out(invariant))}
+    assert any(all(needed & kinds for needed in way) for way in invariant.needs), invariant.needs

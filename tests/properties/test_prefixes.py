@@ -28,8 +28,7 @@ from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import Outcome, Violated, Violation
 from tests.model.test_worker_events import walked
 from tests.properties.test_agreement_with_model import CLASSIC, walk
-from tests.properties.test_smallest_histories import ABRIDGED, spelt_out
-from tests.properties.test_status_claims import BROKEN
+from tests.properties.test_smallest_histories import spelt_out
 
 History = Callable[..., list[Event]]
 CUTS = 4
@@ -38,7 +37,7 @@ SIMULATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.fin
 IN_SCENARIOS = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch)]
 OF_THE_MODEL = [name for name in CLASSIC if name]
 WALK_OF_WORKERS = 60
-BY_HAND = [invariant for invariant in CATALOGUE if invariant.name not in ABRIDGED]
+BY_HAND = CATALOGUE
 
 
 def judged(judging: Judge, events: Sequence[Event]) -> Judgement:
@@ -107,19 +106,11 @@ def test_the_smallest_history_that_breaks_a_claim(history: History, invariant: I
     assert judgement.verdict(invariant.name).outcome is Outcome.VIOLATED
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_histories_that_break_claims_about_the_status_store(history: History, name: str) -> None:
-    for events in BROKEN[name]:
-        judgement = check_prefixes(history(*events), Random(name))
-        assert judgement.verdict(f"safe_status_writes.{name}").outcome is Outcome.VIOLATED
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_several_groups_in_which_much_is_broken(history: History, seed: int) -> None:
     """The first counterexample is that of the group that broke the claim first, wherever it was seen first."""
     random = Random(seed)
     everything = [event for each in BY_HAND for event in spelt_out(each)]
-    everything += [event for histories in BROKEN.values() for events in histories for event in events]
     of_groups = [
         replace(e, group=random.choice("gh"), time_ms=0) for e in everything if not isinstance(e, RunStarted | RunEnded)
     ]
@@ -127,14 +118,6 @@ def test_several_groups_in_which_much_is_broken(history: History, seed: int) -> 
     started = RunStarted(subject="all that is broken", punctual=True, group="g")
     judgement = check_prefixes(history(started, *of_groups, pending=("much",)), random)
     assert len(judgement.counterexamples) > 12
-
-
-def test_readers_converge__asked_while_one_store_has_not_read_on__stays_undecided(history: History) -> None:
-    """The stores hold different statuses after one record, and have overcome that when the run ends."""
-    events = history(*BROKEN["readers_converge"][1], ended=False)
-    name = "safe_status_writes.readers_converge"
-    assert judge(events).verdict(name).outcome is Outcome.UNDECIDED
-    assert judge(history(*BROKEN["readers_converge"][1])).verdict(name).outcome is Outcome.VIOLATED
 
 
 class _BreaksThenFails(Fold):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -22,11 +22,9 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
     StatusSuppressed,
 )
-from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.status.violations import SafeStatusWritesViolated
+from rebalance_check.properties.laws.status import LAWS
 from rebalance_check.properties.verdict import Held, Outcome, Undecided, Violated
 
 History = Callable[..., list[Event]]
@@ -54,13 +52,13 @@ def answered(attempt: int, outcome: str, send: int = 1, *, worker: str = "w0", k
     return StatusAnswered(worker=worker, key=key, attempt=attempt, send=send, outcome=outcome)
 
 
-def read(offset: int, status: str, generation: int = -1, *, of: str = "", by: str = "w0", key: str = KEY) -> Event:
+def read(offset: int, status: str, generation: int = -1, *, of: str = "", by: str = "w0", key: str = KEY) -> StatusRead:
     return StatusRead(
         worker=by, key=key, partition=0, offset=offset, status=status, status_worker=of, generation=generation
     )
 
 
-def ignored(offset: int, status: str, generation: int, *, of: str, by: str = "w0", key: str = KEY) -> Event:
+def ignored(offset: int, status: str, generation: int, *, of: str, by: str = "w0", key: str = KEY) -> StatusIgnored:
     return StatusIgnored(
         worker=by, key=key, partition=0, offset=offset, reason="stale unassigned", status=status, status_worker=of,
         generation=generation,
@@ -77,6 +75,7 @@ TOPIC = "status-topic-t:connector-c"
 USED = read(0, "TOPIC", key=TOPIC)
 SUPPRESSED = StatusSuppressed(worker="w0", key=KEY, attempt=0)
 FLUSH = (StatusFlushStarted(worker="w0"), StatusFlushed(worker="w0"))
+CALL = (wrote(0, "RUNNING", 1),)
 RETRIED: tuple[Event, ...] = (answered(0, "retriable"), sent(0, 2))
 OTHER_WROTE: tuple[Event, ...] = (
     wrote(0, "RUNNING", 2, worker="w1"), sent(0, worker="w1"), appended(0, 0, worker="w1"),
@@ -84,24 +83,12 @@ OTHER_WROTE: tuple[Event, ...] = (
 )  # fmt: skip
 
 BROKEN: dict[str, list[tuple[Event, ...]]] = {
-    "explained_overwrite": [
-        (NEWER, STALE, sent(0), appended(0, 1)),
-        (STALE, sent(0), NEWER, *RETRIED, appended(0, 1, send=2)),
-    ],
-    "quiescent_safety": [(*OTHER_WROTE, NEWER, STALE, sent(0), appended(0, 1))],
-    "no_self_reordering": [(wrote(0, "FAILED", 1, safe=True), sent(0), wrote(1, "RUNNING", 1), *RETRIED)],
-    "suppression_was_read": [(STALE, SUPPRESSED), (read(0, "RUNNING", 1, of="w1"), STALE, SUPPRESSED)],
-    "no_resurrection_by_retry": [
-        (wrote(0, "RUNNING", 1), sent(0), read(0, "DESTROYED"), *RETRIED),
-        (wrote(0, "RUNNING", 1), sent(0), read(0, "DESTROYED", key=CONNECTOR), *RETRIED),
-    ],
-    "stale_unassigned_ignored": [(read(0, "RUNNING", 6, of="w1"), read(1, "UNASSIGNED", 6, of="w1"))],
+    "explained_overwrite": [(STALE, sent(0), NEWER, *RETRIED, appended(0, 1, send=2))],
     "readers_converge": [
         (read(0, "RUNNING", 1, of="w0"), ignored(0, "PAUSED", 1, of="w0", by="w1")),
         (read(0, "RUNNING", 1, of="w0"), ignored(0, "RUNNING", 1, of="w0", by="w1")),
     ],
     "cache_follows_reads": [
-        (StatusQueried(worker="w0", key=KEY, status="RUNNING", status_worker="w0", generation=1),),
         (NEWER, StatusQueried(worker="w0", key=KEY, status="")),
         (
             NEWER,
@@ -109,9 +96,9 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
             StatusQueried(worker="w0", key=KEY, status="RUNNING", status_worker="w1", generation=2),
         ),
         (NEWER, ignored(1, "UNASSIGNED", 3, of="w1")),
+        (NEWER, replace(ignored(1, "RUNNING", 3, of="w1"), reason="echo of an own write")),
     ],
     "lists_follow_reads": [
-        (StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",)),),
         (NEWER, StatusesListed(worker="w0", kind="tasks", connector="c")),
         (NEWER, StatusesListed(worker="w0", kind="tasks", connector="d", names=("c-0",))),
         (USED, StatusesListed(worker="w0", kind="topics", connector="c")),
@@ -120,28 +107,27 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
         (NEWER, StatusesListed(worker="w0", kind="connectors", names=("c",))),
     ],
     "appends_answer_sends": [
-        (appended(0, 0),),
-        (sent(0), appended(0, 0), appended(0, 1)),
-        (sent(0), sent(1), appended(0, 0), appended(1, 0)),
-        (sent(0), sent(0, 2)),
-        (sent(0), answered(0, "ok"), sent(0, 2)),
-        (sent(0), sent(0)),
-        (answered(0, "ok"),),
+        (*CALL, sent(0), appended(0, 0), appended(0, 1)),
+        (*CALL, sent(0), sent(0, 2)),
+        (*CALL, sent(0), answered(0, "ok"), sent(0, 2)),
+        (*CALL, sent(0), answered(0, "ok"), answered(0, "ok")),
+        (*CALL, answered(0, "ok")),
     ],
     "suppressed_iff_newer_cached": [
         (NEWER, STALE, sent(0)),
-        (STALE, SUPPRESSED),
+        (read(0, "RUNNING", 1, of="w1"), STALE, SUPPRESSED),
         (NEWER, wrote(0, "RUNNING", 1), SUPPRESSED),
         (NEWER, wrote(0, "UNASSIGNED", 2, safe=True), SUPPRESSED),
     ],
     "retries_are_admitted": [
-        (wrote(0, "RUNNING", 1), sent(0), wrote(1, "RUNNING", 2, key=CONNECTOR), *RETRIED),
+        (wrote(0, "FAILED", 1, safe=True), sent(0), wrote(1, "RUNNING", 1), *RETRIED),
+        (wrote(0, "RUNNING", 1), sent(0), read(0, "DESTROYED"), *RETRIED),
+        (wrote(0, "RUNNING", 1), sent(0), read(0, "DESTROYED", key=CONNECTOR), *RETRIED),
         (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable"), gave_up(0, "deleted")),
         (wrote(0, "RUNNING", 1), sent(0), answered(0, "retriable"), gave_up(0, "fatal")),
     ],
-    "flush_waits": [(sent(0), *FLUSH)],
 }
-"""The claim's name without its family, and histories that break it."""
+"""By invariant the histories that break it in another way than its declaration shows."""
 
 HOLDING: list[tuple[Event, ...]] = [
     (USED, StatusQueried(worker="w0", key=TOPIC, status="TOPIC"),
@@ -170,53 +156,41 @@ HOLDING: list[tuple[Event, ...]] = [
 
 
 def named(name: str) -> Invariant:
-    return next(invariant for invariant in SafeStatusWrites if invariant.name == f"safe_status_writes.{name}")
+    return next(invariant for invariant in LAWS if invariant.name == f"safe_status_writes.{name}")
 
 
-def cases() -> list[Any]:
-    return [
-        pytest.param(name, events, id=f"{name}-{number}")
-        for name, histories in BROKEN.items()
-        for number, events in enumerate(histories)
-    ]
-
-
-@pytest.mark.parametrize(("name", "events"), cases())
-def test_each_claim__its_smallest_counterexample__is_violated(
-    history: History, name: str, events: tuple[Event, ...]
-) -> None:
-    claim = named(name)
-    verdict = judge(history(*events), [claim]).verdict(claim.name)
-    assert isinstance(verdict, Violated)
-    assert verdict.counterexample.events
-    assert issubclass(claim.violation, SafeStatusWritesViolated)
-    with pytest.raises(claim.violation, match=claim.name):
-        judge(history(*events), [claim]).check()
+@pytest.mark.parametrize(("name", "events"), [(name, each) for name, several in BROKEN.items() for each in several])
+def test_a_store_that_does_otherwise__is_found(history: History, name: str, events: tuple[Event, ...]) -> None:
+    invariant = named(name)
+    assert isinstance(judge(history(*events), [invariant]).verdict(invariant.name), Violated)
 
 
 @pytest.mark.parametrize("events", HOLDING, ids=range(len(HOLDING)))
 def test_every_claim__a_sound_history__is_not_violated(history: History, events: tuple[Event, ...]) -> None:
-    judgement = judge(history(*events), SafeStatusWrites)
+    judgement = judge(history(*events), LAWS)
     assert judgement.counterexamples == ()
 
 
-def test_every_claim_has_a_history_that_breaks_it() -> None:
-    assert {invariant.name for invariant in SafeStatusWrites} == {f"safe_status_writes.{name}" for name in BROKEN}
+EXCUSED: list[tuple[Event, ...]] = [
+    # one store has not read the record that the other took before
+    (read(1, "UNASSIGNED", 1, of="w0", by="w1"), read(0, "RUNNING", 1, of="w0"), ignored(1, "UNASSIGNED", 1, of="w0")),
+    # the tombstone of the connector stands in another partition, and one store has read it before
+    (read(0, "RUNNING", 1, of="w0"), read(0, "RUNNING", 1, of="w0", by="w1"),
+     replace(read(0, "DESTROYED", key=CONNECTOR, by="w1"), partition=1), read(1, "UNASSIGNED", 1, of="w0", by="w1"),
+     ignored(1, "UNASSIGNED", 1, of="w0")),
+]  # fmt: skip
 
 
-def test_every_claim_has_an_exception_of_its_own() -> None:
-    assert len({invariant.violation for invariant in SafeStatusWrites}) == len(SafeStatusWrites)
-
-
-def test_the_family_is_in_the_catalogue_and_can_be_selected() -> None:
-    assert select(["safe_status_writes"]) == SafeStatusWrites
-    assert set(SafeStatusWrites) <= set(CATALOGUE)
+@pytest.mark.parametrize("events", EXCUSED)
+def test_what_stores_leave_out__may_differ_for_a_reason(history: History, events: tuple[Event, ...]) -> None:
+    verdict = judge(history(*events), [named("readers_converge")]).verdict("safe_status_writes.readers_converge")
+    assert not isinstance(verdict, Violated)
 
 
 def test_a_hole_in_the_history__is_undecided(history: History) -> None:
     events = history(NEWER, STALE, SUPPRESSED)
     del events[1]
-    assert judge(events, SafeStatusWrites).outcome is Outcome.UNDECIDED
+    assert judge(events, LAWS).outcome is Outcome.UNDECIDED
 
 
 def test_a_send_without_its_call__is_undecided(history: History) -> None:
@@ -239,4 +213,4 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
 
 def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
-    assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned
+    assert judge(history(*CALL, *FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned

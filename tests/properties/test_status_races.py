@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
     StatusSuppressed,
 )
-from rebalance_check.properties.status.races import Race, outdated_suppressions, overwrites
+from rebalance_check.properties.views.status_races import Race, outdated_suppressions, overwrites
 
 KEY = "status-connector-c"
 

@@ -27,9 +27,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.history import read_history, write_history
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.status.stores import TOPIC_PREFIX
+from rebalance_check.properties.laws import status
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.views.status_stores import TOPIC_PREFIX
 from tests.integration.seen import assert_seen
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
@@ -102,7 +102,7 @@ def test_config_churn__the_status_stores_of_the_workers_are_judged(run: Callable
     }
     of_topics = {place for place, event in read.items() if event.key.startswith(TOPIC_PREFIX)}
     assert appended == read.keys() - of_topics
-    verdicts = judge(history, SafeStatusWrites).verdicts
+    verdicts = judge(history, status.LAWS).verdicts
     assert {verdict.outcome for verdict in verdicts.values()} <= {Outcome.HELD, Outcome.UNTESTED}
     held = {
         one.name.removeprefix("safe_status_writes.")
@@ -111,8 +111,8 @@ def test_config_churn__the_status_stores_of_the_workers_are_judged(run: Callable
     }
     assert held >= {
         "appends_answer_sends", "cache_follows_reads", "explained_overwrite",
-        "quiescent_safety", "readers_converge",
-        "stale_unassigned_ignored", "suppressed_iff_newer_cached",
+        "readers_converge", "stale_unassigned_ignored", "status_carries_the_generation",
+        "suppressed_iff_newer_cached",
     }  # fmt: skip
 
 

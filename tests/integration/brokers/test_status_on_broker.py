@@ -24,7 +24,7 @@ def test_stores_that_write_at_once_keep_the_invariants(real: Broker, tmp_path: P
     write_history(path, run_status_stores(real.bootstrap, seed, StatusRun(workers=3, writes=40), tmp_path / "raw"))
     history = list(read_history(path))
     verdicts = judge(history).verdicts
-    safe = {i.name: v for i, v in verdicts.items() if i.family == "safe_status_writes"}
+    safe = {i.name: v for i, v in verdicts.items() if i.family == "status"}
     others = {name: verdict.outcome for name, verdict in safe.items() if verdict.outcome is not Outcome.HELD}
     assert others.keys() <= NOT_ALWAYS_TESTED
     assert set(others.values()) == {Outcome.UNTESTED}

@@ -13,13 +13,14 @@ from rebalance_check.integration.lockstep.status_ours import OurStatusStores
 from rebalance_check.integration.virtual import Release
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.laws import status
 from rebalance_check.properties.verdict import Held
 from tests.integration.seen import assert_seen
 
 pytestmark = pytest.mark.virtual
 
 SEEDS = range(20)
+OF_STORES = [one for one in status.LAWS if one.name.startswith("safe_status_writes.")]
 
 
 @pytest.fixture(scope="module")
@@ -34,20 +35,17 @@ def histories(java: JavaStores) -> list[list[Event]]:
 
 
 def broken(history: list[Event]) -> set[str]:
-    return {
-        found.invariant.removeprefix("safe_status_writes.")
-        for found in judge(history, SafeStatusWrites).counterexamples
-    }
+    return {found.invariant.removeprefix("safe_status_writes.") for found in judge(history, OF_STORES).counterexamples}
 
 
 def test_kafkas_own_stores_hold_every_invariant(histories: list[list[Event]]) -> None:
     assert_seen("lockstep: status", *histories)
     held: set[str] = set()
     for history in histories:
-        judgement = judge(history, SafeStatusWrites)
+        judgement = judge(history, OF_STORES)
         assert judgement.counterexamples == ()
         held.update(one.name for one, verdict in judgement.verdicts.items() if isinstance(verdict, Held))
-    assert held == {one.name for one in SafeStatusWrites}
+    assert held == {one.name for one in OF_STORES}
 
 
 def test_ours_have_the_histories_of_kafkas(release: Release, histories: list[list[Event]]) -> None:

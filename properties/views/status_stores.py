@@ -7,7 +7,6 @@ writes it admitted, and whether a tombstone ended it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -15,7 +14,9 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     Event,
     StatusAnswered,
+    StatusAppended,
     StatusAttempted,
+    StatusFlushStarted,
     StatusGivenUp,
     StatusIgnored,
     StatusRead,
@@ -23,11 +24,9 @@ from rebalance_check.model.vocabulary.events import (
     StatusStoreStopped,
     StatusSuppressed,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
-from rebalance_check.properties.verdict import Because
+from rebalance_check.properties.kinds import Handler, Memory
 
 DESTROYED: Final = "DESTROYED"
-STALE_UNASSIGNED: Final = "stale unassigned"
 OK: Final = "ok"
 """How a send was answered that was appended."""
 
@@ -75,6 +74,20 @@ def item_of(key: str) -> Item | None:
     return "task", "-".join(pieces[:-1]), str(int(pieces[-1]))
 
 
+SendId = tuple[str, int, int]
+"""Store, attempt, number of the send."""
+
+
+def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
+    """Which send an event is about."""
+    return event.worker, event.attempt, event.send
+
+
+def work_named(item: Item | None) -> str:
+    """The connector or task of a status key, as events of workers name it; "" for none."""
+    return "-".join(item[1:]) if item is not None else ""
+
+
 @dataclass(slots=True, eq=False)
 class Entry:
     """A connector or task, once, in one store; ``value`` is the record read last, ``latest`` the last write."""
@@ -119,13 +132,22 @@ class Write:
 
 @dataclass(slots=True, eq=False)
 class Store:
-    """One store, as it must be after the events so far."""
+    """One store, as it must be after the events so far.
+
+    ``flush`` is the last call of flush, and ``awaited`` are the sends before it that have not been answered.
+    ``positions`` has by partition the offset read last, ``skips_some`` says that not every offset was read.
+    """
 
     entries: dict[Item, Entry] = field(default_factory=dict)
     topics: dict[Topic, StatusRead] = field(default_factory=dict)
     writes: dict[int, Write] = field(default_factory=dict)
     generation: StatusAttempted | None = None
     stopped: bool = False
+    positions: dict[int, int] = field(default_factory=dict)
+    skips_some: bool = False
+    flush: StatusFlushStarted | None = None
+    awaited: dict[SendId, StatusSent] = field(default_factory=dict)
+    unanswered: dict[SendId, StatusSent] = field(default_factory=dict)
 
     def value(self, item: Item) -> Seen | None:
         """The record whose value is cached for an item."""
@@ -177,10 +199,12 @@ class Stores(Memory):
 
     ``write`` is the write that is sent, answered, suppressed or given up, None when its call is not in the history;
     ``item`` is what a record that is read names, None where it says nothing, and ``cached`` what the store held for it.
+    ``removed`` are the connectors of which some store has read a tombstone.
     """
 
     def __init__(self) -> None:
         self.stores: dict[str, Store] = {}
+        self.removed: set[str] = set()
         self.write: Write | None = None
         self.item: Item | None = None
         self.cached: Seen | None = None
@@ -193,6 +217,7 @@ class Stores(Memory):
             StatusRead: self._read,
             StatusIgnored: self._read,
             StatusStoreStopped: self._stopped,
+            StatusFlushStarted: self._flushing,
         }
         super().__init__(handlers)
 
@@ -236,11 +261,15 @@ class Stores(Memory):
             write.entry.latest = write.before
 
     def _sent(self, event: StatusSent) -> None:
+        self.of(event.worker).unanswered[send_of(event)] = event
         write = self._write_of(event)
         if write is not None:
             write.sent.append(event)
 
     def _answered(self, event: StatusAnswered) -> None:
+        store = self.of(event.worker)
+        store.unanswered.pop(send_of(event), None)
+        store.awaited.pop(send_of(event), None)
         write = self._write_of(event)
         if write is None:
             return
@@ -248,7 +277,7 @@ class Stores(Memory):
         if event.outcome == "retriable":
             entry = write.entry
             write.checks.append(entry.value if entry is not None else None)
-            write.against, write.evidence = self._against(self.of(event.worker), write)
+            write.against, write.evidence = self._against(store, write)
             write.overtaken = entry.latest if entry is not None and entry.sequence != write.sequence else None
 
     def _against(self, store: Store, write: Write) -> tuple[str, Event | None]:
@@ -275,16 +304,19 @@ class Stores(Memory):
             self._not_admitted(write)  # the check itself threw
 
     def _read(self, event: Seen) -> None:
+        store = self.of(event.worker)
+        store.skips_some = store.skips_some or event.offset != store.positions.get(event.partition, -1) + 1
+        store.positions[event.partition] = event.offset
         item = self.item = item_of(event.key)
         topic = topic_named(event.key)
         if topic is not None and isinstance(event, StatusRead):
             self._read_topic(topic, event)
-        if item is None or (isinstance(event, StatusIgnored) and event.reason != STALE_UNASSIGNED):
+        if item is None or not (event.status or isinstance(event, StatusRead)):
             self.item = None
             return
-        store = self.of(event.worker)
         cached = self.cached = store.value(item)
         if isinstance(event, StatusRead) and is_removal(event):
+            self.removed.update(item[1:] if item[0] == "connector" else ())
             remove(store, item, event)
         elif not is_stale(cached, event, item):
             store.entry(item).value = event
@@ -299,21 +331,9 @@ class Stores(Memory):
     def _stopped(self, event: StatusStoreStopped) -> None:
         self.of(event.worker).stopped = True
 
-
-class StatusFold(Fold):
-    """A fold that compares what a store does with what the stores must hold."""
-
-    memory: Stores
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same stores."""
-        self.memory = Stores.among(memories)
-        self.memories = (self.memory,)
-
-    def broken(self, headline: str, reasons: Iterable[Because]) -> None:
-        """A violation whose events are those that its reasons name, in the order of the reasons."""
-        because = list(reasons)
-        self.violated(headline, because, list(dict.fromkeys(r.event for r in because if r.event is not None)))
+    def _flushing(self, event: StatusFlushStarted) -> None:
+        store = self.of(event.worker)
+        store.flush, store.awaited = event, dict(store.unanswered)
 
 
 def remove(store: Store, item: Item, tombstone: StatusRead) -> None:

@@ -24,7 +24,15 @@ from rebalance_check.model.vocabulary.events import (
     StatusSuppressed,
 )
 from rebalance_check.properties.kinds import Memory
-from rebalance_check.properties.status.stores import DESTROYED, Item, is_removal, is_stale, item_of
+from rebalance_check.properties.views.status_stores import (
+    DESTROYED,
+    Item,
+    SendId,
+    is_removal,
+    is_stale,
+    item_of,
+    send_of,
+)
 
 
 class Race(StrEnum):
@@ -58,14 +66,6 @@ class Overwrite:
     replaced: StatusAppended
     by: StatusAttempted
     record: StatusAppended
-
-
-SendId = tuple[str, int, int]
-
-
-def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
-    """Which send an event is about: store, attempt, number of the send."""
-    return event.worker, event.attempt, event.send
 
 
 @dataclass(slots=True)

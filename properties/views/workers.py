@@ -38,10 +38,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationStarted,
     WorkStateChanged,
 )
-from rebalance_check.properties.connect.worker import FAILED, Started, Worker, work_of
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.holdings import Rounds
 from rebalance_check.properties.views.recent import DEPARTED, Recent
+from rebalance_check.properties.views.worker import FAILED, Started, Worker, work_of
 
 
 class Workers(Memory):
@@ -91,6 +91,11 @@ class Workers(Memory):
         }
         super().__init__(handlers)
 
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The rounds of the group."""
+        return (self.rounds,)
+
     @classmethod
     def begin(cls, memories: Memories) -> Workers:
         """Built on what the coordinator says about generations."""
@@ -112,6 +117,17 @@ class Workers(Memory):
         """The worker whose status store has this name."""
         name = self.by_store.get(store)
         return self.workers.get(name) if name is not None else None
+
+    def each(self) -> list[Worker]:
+        """The workers, by name."""
+        return [self.workers[name] for name in sorted(self.workers)]
+
+    @property
+    def have_converged(self) -> bool:
+        """Whether all workers are at rest in one generation, and have read what it was computed from, and no more."""
+        known = [worker for worker in self.workers.values() if worker.received is not None]
+        generations = {worker.received.generation for worker in known if worker.received}
+        return len(generations) == 1 and all(worker.is_at_rest for worker in known)
 
     # ------------------------------------------------------------------------------------------------ membership
 

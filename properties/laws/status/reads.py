@@ -1,0 +1,220 @@
+"""Status reads: what a store of statuses takes into its cache, answers and lists (``KafkaStatusBackingStore``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    StatusAttempted,
+    StatusesListed,
+    StatusIgnored,
+    StatusQueried,
+    StatusRead,
+)
+from rebalance_check.properties.engines import CHECKED, Fact, Findings, agreement, broken, form
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.status_stores import (
+    DESTROYED,
+    Seen,
+    Stores,
+    described,
+    is_removal,
+    is_stale,
+    item_of,
+    topic_named,
+)
+
+READS_ARE_RECORDED: Final = "every read of a store is recorded, from its start"
+
+
+def _queried(event: StatusQueried, stores: Stores) -> Findings:
+    item = item_of(event.key)
+    if topic_named(event.key) is not None:
+        return None
+    value = None if item is None else stores.of(event.worker).value(item)
+    expected = ("", "", -1) if value is None else (value.status, value.status_worker, value.generation)
+    if (event.status, event.status_worker, event.generation) == expected:
+        return CHECKED
+    said = f"{event.status} of {event.status_worker} in generation {event.generation}" if event.status else "nothing"
+    return broken(
+        f"{event.worker} holds {said} for {event.key}, its reads say {described(value)}",
+        (f"the last record of {event.key} that {event.worker} took is {described(value)} ({STEP}).", value),
+        (f"asked at {STEP}, it answered {said}: contradiction.", event),
+    )
+
+
+def _ignored(event: StatusIgnored, stores: Stores) -> Findings:
+    """Only the stale rule may leave a readable record out."""
+    item, cached = stores.item, stores.cached
+    if item is None:
+        return None
+    if is_stale(cached, event, item):
+        return CHECKED
+    return broken(
+        f"{event.worker} left out {described(event)} of {event.key}, which is not stale",
+        (f"{event.worker} holds {described(cached)} for {event.key} ({STEP}).", cached),
+        (f"it left {described(event)} out at {STEP}: contradiction.", event),
+    )
+
+
+CacheFollowsReads: Final = Invariant(
+    name="safe_status_writes.cache_follows_reads",
+    family="status",
+    claim="a store answers with the last record it read, and leaves out no record but a stale UNASSIGNED",
+    source="KafkaStatusBackingStore.read, CacheEntry; KAFKA-12525",
+    premises=(READS_ARE_RECORDED, "a connector's tombstone removes the statuses of its tasks, too"),
+    exempted_by=(StatusRead,),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusQueried: _queried, StatusIgnored: _ignored}, views=(Stores,)),
+    breaks="""
+        StatusQueried(worker="w0", key="status-task-c-0", status="RUNNING", status_worker="w0:8083", generation=1)
+    """,
+    holds="""
+        StatusQueried(worker="w0", key="status-task-c-0", status="")
+    """,
+)
+
+
+def _stale_taken(event: StatusRead, stores: Stores) -> Findings:
+    item, cached = stores.item, stores.cached
+    if item is None or is_removal(event) or event.status != "UNASSIGNED":
+        return None
+    if not is_stale(cached, event, item):
+        return CHECKED
+    return broken(
+        f"{event.worker} let {described(event)} replace {described(cached)} for {event.key}",
+        (f"{event.worker} read {described(cached)} at {STEP}.", cached),
+        (f"it took {described(event)} at {STEP}, of no higher generation: contradiction.", event),
+    )
+
+
+StaleUnassignedIgnored: Final = Invariant(
+    name="safe_status_writes.stale_unassigned_ignored",
+    family="status",
+    claim="a task's RUNNING is not replaced in a cache by an UNASSIGNED of its own or a lower generation",
+    source="KAFKA-12525; KafkaStatusBackingStore.readTaskStatus",
+    premises=(READS_ARE_RECORDED,),
+    exempted_by=(StatusRead,),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusRead: _stale_taken}, views=(Stores,)),
+    breaks="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=6)
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=1, status="UNASSIGNED", generation=5)
+    """,
+    holds="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=6)
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=1, status="UNASSIGNED", generation=7)
+    """,
+)
+
+
+def _listed(event: StatusesListed, stores: Stores) -> Findings:
+    """Exactly what is cached; among connectors also those that this store only wrote."""
+    expected = _to_list(event, stores)
+    wrong = sorted(set(event.names) ^ set(expected))
+    if not wrong and len(event.names) == len(expected):
+        return CHECKED
+    name = wrong[0] if wrong else event.names[0]
+    holds = "holds" if name in expected else "holds nothing, or nothing more of"
+    did = "listed" if name in event.names else "did not list"
+    of = f" of {event.connector}" if event.connector else ""
+    return broken(
+        f"{event.worker} listed {', '.join(event.names) or 'nothing'} as the {event.kind}{of}",
+        (f"of {name}, {event.worker} {holds} a status ({STEP}).", expected.get(name)),
+        (f"it {did} {name} at {STEP}: contradiction.", event),
+    )
+
+
+def _to_list(event: StatusesListed, stores: Stores) -> dict[str, Seen | None]:
+    """The names that the list must hold, with the records that show them."""
+    store = stores.of(event.worker)
+    if event.kind == "topics":
+        return {topic: read for (connector, topic), read in store.topics.items() if connector == event.connector}
+    if event.kind == "connectors":
+        return {item[1]: entry.value for item, entry in store.entries.items() if item[0] == "connector"}
+    return {
+        "-".join(item[1:]): entry.value
+        for item, entry in store.entries.items()
+        if item[0] == "task" and item[1] == event.connector and entry.value is not None
+    }
+
+
+ListsFollowReads: Final = Invariant(
+    name="safe_status_writes.lists_follow_reads",
+    family="status",
+    claim="a store lists the tasks and topics of a connector whose status it has read, and the connectors whose status "
+    "it has read or written, and no others",
+    source="KafkaStatusBackingStore.connectors, getAll, getAllTopics",
+    premises=("every read and every call of a store is recorded, from its start",),
+    exempted_by=(StatusAttempted, StatusRead),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusesListed: _listed}, views=(Stores,)),
+    breaks="""
+        StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",))
+    """,
+    holds="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=1)
+        StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",))
+    """,
+)
+
+
+def _seen(event: StatusRead | StatusIgnored, _stores: Stores) -> Fact:
+    taken = isinstance(event, StatusRead)
+    status = event.status or (DESTROYED if taken else "")
+    value = (event.key, status, event.status_worker, event.generation, taken)
+    did = "took" if taken else "left out"
+    place = f"{event.partition}/{event.offset}"
+    return Fact(
+        place, value, event.worker, f"{event.worker} {did} {described(event)} of {event.key} at {place}, {STEP}", event
+    )
+
+
+def _read_otherwise(first: Fact, other: Fact, stores: Stores) -> str:
+    """The exemption for two stores that read one record, and of which one leaves it out."""
+    item = item_of(first.value[0])
+    if first.value[:-1] != other.value[:-1] or item is None:
+        return ""
+    if any(stores.of(fact.observer).skips_some for fact in (first, other)):
+        return "a store has not read every offset: the stale rule depends on the records that compaction removed"
+    if item[0] == "task" and item[1] in stores.removed:
+        return "the tombstone of the task's connector stands in another partition, in no fixed order"
+    return ""
+
+
+ReadersConverge: Final = Invariant(
+    name="safe_status_writes.readers_converge",
+    family="status",
+    claim="stores read the same record at each offset, and those that read every record take and leave out the same",
+    source="KafkaStatusBackingStore.read",
+    premises=("an offset stands for one record: the topic is not created anew",),
+    exempted_by=(StatusRead,),
+    evidence=Evidence.CONCERNED,
+    fold=agreement(
+        {StatusRead: _seen, StatusIgnored: _seen},
+        headline=lambda first, other: (
+            f"{first.observer} and {other.observer} read different records at {first.key}"
+            if first.value[:-1] != other.value[:-1]
+            else f"{first.observer} and {other.observer} read the same records and hold different statuses"
+        ),
+        unless=_read_otherwise,
+        views=(Stores,),
+    ),
+    breaks="""
+        StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w1", key="status-connector-c", partition=0, offset=0, status="PAUSED", generation=1)
+    """,
+    holds="""
+        StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w1", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
+    """,
+    excuses="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=5, status="UNASSIGNED", generation=1)
+        StatusIgnored(worker="w1", key="status-task-c-0", partition=0, offset=5, reason="stale unassigned",
+                      status="UNASSIGNED", generation=1)
+    """,
+)
+
+LAWS: Final = (ReadersConverge, CacheFollowsReads, StaleUnassignedIgnored, ListsFollowReads)
+"""In the order in which reports name them."""

@@ -1,0 +1,285 @@
+"""Status writes: which the store of a worker sends, sends again and suppresses (``KafkaStatusBackingStore``).
+
+Check and append of a safe write are not atomic, so it may overwrite a newer status, but only one that its writer had
+not read. The invariants derive the cache of each store from the records that it read, and from nothing that it says.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rebalance_check.model.vocabulary.events import (
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusFlushed,
+    StatusFlushStarted,
+    StatusGivenUp,
+    StatusRead,
+    StatusSent,
+    StatusSuppressed,
+)
+from rebalance_check.properties.engines import CHECKED, Effect, Finding, Findings, broken, cause, form
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.status_stores import Stores, Write, described, is_newer, send_of
+
+
+def _overwrites(event: StatusAppended, stores: Stores) -> Findings:
+    """A record of a safe write replaces no newer status that its writer held at the check of that send."""
+    write = stores.of(event.worker).writes.get(event.attempt)
+    if write is None or not write.attempted.safe or event.send > len(write.checks):
+        return None
+    known, attempted = write.checks[event.send - 1], write.attempted
+    if known is None or not is_newer(known, attempted):
+        return CHECKED
+    return broken(
+        f"{event.worker} overwrote {described(known)}, which it had read, by {attempted.status} of {event.key}",
+        (f"{event.worker} read {described(known)} for {event.key} at {STEP} and still held it", known),
+        (f"when it wrote {attempted.status} in generation {attempted.generation} safely at {STEP}.", attempted),
+        (f"send {event.send} of that write was appended at {STEP}: contradiction.", event),
+    )
+
+
+ExplainedOverwrite: Final = Invariant(
+    name="safe_status_writes.explained_overwrite",
+    family="status",
+    claim="a safe write never replaces another worker's newer status that its writer had read and still held",
+    source="KafkaStatusBackingStore.putSafe",
+    premises=(
+        "what counts is the check that let this send through: the call, or for a retry the answer before it",
+        "a newer status that was not yet read may be replaced: check and append are not atomic",
+    ),
+    exempted_by=(StatusRead,),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusAppended: _overwrites}, views=(Stores,), needs=((StatusAttempted,),)),
+    breaks="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
+                   generation=2)
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+                        generation=1, safe=True)
+        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=1)
+    """,
+    holds="""
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+                        generation=1, safe=True)
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
+                   generation=2)
+        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=1)
+    """,
+)
+
+
+def _suppressed(event: StatusSuppressed, stores: Stores) -> Findings:
+    write = stores.write
+    if write is None:
+        return None
+    if write.attempted.safe and is_newer(write.checked, write.attempted):
+        return CHECKED
+    return _wrongly(
+        write, event, f"suppressed {write.attempted.status} of {event.key}, though {described(write.checked)}"
+    )
+
+
+def _sent_unchecked(event: StatusSent, stores: Stores) -> Findings:
+    write = stores.write
+    if event.send != 1 or write is None or not write.attempted.safe:
+        return None
+    if not is_newer(write.checked, write.attempted):
+        return CHECKED
+    return _wrongly(write, event, f"sent {write.attempted.status} of {event.key} over {described(write.checked)}")
+
+
+def _wrongly(write: Write, event: StatusSuppressed | StatusSent, did: str) -> Finding:
+    attempted = write.attempted
+    how = "safely" if attempted.safe else "without a check"
+    return broken(
+        f"{event.worker} {did}",
+        (f"{event.worker} last read {described(write.checked)} for {event.key} ({STEP}).", write.checked),
+        (f"at {STEP} it was asked to write {attempted.status} of {attempted.status_worker} in generation "
+         f"{attempted.generation}, {how}.", attempted),
+        (f"at {STEP} it {did}: contradiction.", event),
+    )  # fmt: skip
+
+
+SuppressedIffNewerCached: Final = Invariant(
+    name="safe_status_writes.suppressed_iff_newer_cached",
+    family="status",
+    claim="putSafe is suppressed exactly when another worker's status of a higher generation is cached; put never is",
+    source="KafkaStatusBackingStore, CacheEntry.canWriteSafely",
+    premises=("every read of a store is recorded, from its start",),
+    exempted_by=(StatusRead,),
+    evidence=Evidence.CONCERNED,
+    fold=form(
+        {StatusSuppressed: _suppressed, StatusSent: _sent_unchecked}, views=(Stores,), needs=((StatusAttempted,),)
+    ),
+    breaks="""
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+                        generation=1, safe=True)
+        StatusSuppressed(worker="w0", key="status-task-c-0", attempt=0)
+    """,
+    holds="""
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
+                   generation=2)
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+                        generation=1, safe=True)
+        StatusSuppressed(worker="w0", key="status-task-c-0", attempt=0)
+    """,
+)
+
+
+def _retried(event: StatusSent, stores: Stores) -> Findings:
+    """A retry follows only where nothing spoke against it when the send before it failed."""
+    write = stores.write
+    if event.send == 1 or write is None:
+        return None
+    if not write.against:
+        return CHECKED
+    return broken(
+        f"{event.worker} retried {write.attempted.status} of {event.key} ({write.against})",
+        (f"{event.worker} wrote {write.attempted.status} of {event.key} at {STEP}.", write.attempted),
+        (f"by then the retry was ruled out ({write.against}, since {STEP}).", write.evidence),
+        (f"the send failed retriably at {STEP}: this is when a retry is admitted or not.", write.answered),
+        (f"it was sent again at {STEP}: contradiction.", event),
+    )
+
+
+def _given_up(event: StatusGivenUp, stores: Stores) -> Findings:
+    """A write is given up only for the reason that holds."""
+    write = stores.write
+    if write is None:
+        return None
+    answer = write.answered
+    met_no_worker = write.attempted.safe and write.checked is not None and not write.checked.status_worker
+    justified = {
+        "fatal": answer is not None and answer.outcome == "fatal",
+        "stopped": stores.of(event.worker).stopped,
+        "exhausted": not write.against and answer is not None and answer.outcome == "retriable",
+        "exception": not write.attempted.status_worker or met_no_worker,
+    }
+    if justified.get(event.reason, event.reason == write.against):
+        return CHECKED
+    holds = write.against or "nothing speaks against a retry"
+    return broken(
+        f"{event.worker} gave up {write.attempted.status} of {event.key} ({event.reason}), but: {holds}",
+        (f"the last answer came at {STEP}.", answer),
+        (f"it was given up as {event.reason} at {STEP}: contradiction.", event),
+    )
+
+
+RetriesAreAdmitted: Final = Invariant(
+    name="safe_status_writes.retries_are_admitted",
+    family="status",
+    claim="a failed write is retried exactly when its entry still exists, the store's generation is its own and, if it "
+    "is safe, the check still passes and no younger write of the entry was admitted",
+    source="KafkaStatusBackingStore.send, the producer's callback; KAFKA-14902",
+    premises=("the gate is judged at the failed answer: the retry thread may send much later without asking again",),
+    exempted_by=(StatusAnswered, StatusRead),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusSent: _retried, StatusGivenUp: _given_up}, views=(Stores,), needs=((StatusAttempted,),)),
+    breaks="""
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", status_worker="w0:8083",
+                        generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusAttempted(worker="w0", key="status-task-c-1", attempt=1, status="RUNNING", status_worker="w0:8083",
+                        generation=2, safe=False)
+        StatusAnswered(worker="w0", key="status-task-c-0", attempt=0, send=1, outcome="retriable")
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=2, value="{}")
+    """,
+    holds="""
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", status_worker="w0:8083",
+                        generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusAnswered(worker="w0", key="status-task-c-0", attempt=0, send=1, outcome="retriable")
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=2, value="{}")
+    """,
+)
+
+
+def _record_of_a_send(event: StatusAppended) -> Effect:
+    key = ("append", event.key, *send_of(event))
+    did = f"{event.worker} has a record of {event.key} at {event.partition}/{event.offset}"
+    return Effect(key, f"{did} that it did not send", f"{did}, at {STEP}", event)
+
+
+def _answer_to_a_send(event: StatusAnswered) -> Effect:
+    did = f"{event.worker} was answered on send {event.send} of attempt {event.attempt}"
+    return Effect(("answer", event.key, *send_of(event)), f"{did}, which was not made", f"{did} at {STEP}", event)
+
+
+def _sent_again(event: StatusSent) -> Effect | None:
+    did = f"{event.worker} sent {event.key} again"
+    key = ("again", event.key, *send_of(event))
+    return Effect(key, f"{did} after no retriable failure", f"{did} at {STEP}", event) if event.send > 1 else None
+
+
+def _send(event: StatusSent) -> list[Any]:
+    return [(what, event.key, *send_of(event)) for what in ("append", "answer")]
+
+
+def _failure(event: StatusAnswered) -> Any:
+    retriable = event.outcome == "retriable"
+    return ("again", event.key, event.worker, event.attempt, event.send + 1) if retriable else None
+
+
+AppendsAnswerSends: Final = Invariant(
+    name="safe_status_writes.appends_answer_sends",
+    family="status",
+    claim="every record was sent, every send becomes one record at most, and only a retriable failure is sent again",
+    source="KafkaBasedLog producer settings: max.in.flight.requests.per.connection=1, retries=0",
+    premises=("every send is recorded, and appends are distinguished by attempt and send",),
+    exempted_by=(StatusAnswered, StatusSent),
+    evidence=Evidence.CONCERNED,
+    fold=cause(
+        {StatusAppended: _record_of_a_send, StatusAnswered: _answer_to_a_send, StatusSent: _sent_again},
+        {StatusSent: _send, StatusAnswered: _failure},
+        lacks="no send, or no failure that may be retried, of that number came since",
+    ),
+    breaks="""
+        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
+    """,
+    holds="""
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
+    """,
+)
+
+
+def _flushed(event: StatusFlushed, stores: Stores) -> Findings:
+    store = stores.of(event.worker)
+    if store.flush is None:
+        return None
+    if not store.awaited:
+        return CHECKED
+    sent = next(iter(store.awaited.values()))
+    return broken(
+        f"{event.worker}'s flush returned before its send of {sent.key} was answered",
+        (f"{event.worker} sent {sent.key} at {STEP}.", sent),
+        (f"it called flush at {STEP}.", store.flush),
+        (f"flush returned at {STEP}, and no answer on that send lies before: contradiction.", event),
+    )
+
+
+FlushWaits: Final = Invariant(
+    name="safe_status_writes.flush_waits",
+    family="status",
+    claim="flush returns only when every send that was made before it has been answered",
+    source="KafkaBasedLog.flush; KafkaStatusBackingStore.flush",
+    premises=("nothing is promised about retries that those answers bring about",),
+    exempted_by=(StatusAnswered,),
+    evidence=Evidence.CONCERNED,
+    fold=form({StatusFlushed: _flushed}, views=(Stores,), needs=((StatusFlushStarted,),)),
+    breaks="""
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusFlushStarted(worker="w0")
+        StatusFlushed(worker="w0")
+    """,
+    holds="""
+        StatusFlushStarted(worker="w0")
+        StatusFlushed(worker="w0")
+    """,
+)
+
+LAWS: Final = (ExplainedOverwrite, SuppressedIffNewerCached, RetriesAreAdmitted, AppendsAnswerSends, FlushWaits)
+"""In the order in which reports name them."""

@@ -1,0 +1,208 @@
+"""Which statuses workers announce of the connectors and tasks that they run, and which the status topic shows last."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
+    ConfigAppended,
+    ConfigSnapshotTaken,
+    ConnectAssignmentReceived,
+    ConnectorStarted,
+    Event,
+    MemberCrashed,
+    MemberLeft,
+    MemberStarted,
+    StatusAppended,
+    StatusAttempted,
+    TaskStarted,
+    WorkerClaimed,
+)
+from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.views.status_races import Race, Races
+from rebalance_check.properties.views.status_stores import DESTROYED, Item, Stores, Write, item_of, work_named
+from rebalance_check.properties.views.worker import Started, connector_of, work_of
+from rebalance_check.properties.views.workers import Workers
+
+TARGET: Final = "target-state-"
+CONNECTOR: Final = "connector-"
+SHOWN: Final = {"STARTED": "RUNNING", "PAUSED": "PAUSED", "STOPPED": "STOPPED"}
+"""By target state, the status of a connector or task that has reached it."""
+
+_Ended: TypeAlias = MemberStarted | MemberCrashed | MemberLeft
+
+
+class Targets(Memory):
+    """The target state of each connector by the records of the config topic; "" where none of them says it."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+        super().__init__({ConfigAppended: self._appended})
+
+    def of(self, work: str) -> str:
+        """That of a connector, or of a task's connector."""
+        return self._of.get(connector_of(work), self._of.get(work, ""))
+
+    def _appended(self, event: ConfigAppended) -> None:
+        if event.key.startswith(CONNECTOR) and event.value is not None:
+            self._of.setdefault(event.key.removeprefix(CONNECTOR), "STARTED")
+        elif event.key.startswith(TARGET):
+            self._of[event.key.removeprefix(TARGET)] = _state_in(event.value)
+
+
+def _state_in(value: str | None) -> str:
+    """The state that a record sets; a tombstone sets back to STARTED."""
+    try:
+        said = {"state": "STARTED"} if value is None else json.loads(value)
+        state = said.get("state.v2", said.get("state"))
+    except (ValueError, AttributeError):
+        return ""
+    return state if state in SHOWN else ""
+
+
+class Announcements(Memory):
+    """By worker and work the start that no status followed, and the last call; by work the last record."""
+
+    def __init__(self, workers: Workers, stores: Stores, races: Races) -> None:
+        self.workers, self.stores, self._races = workers, stores, races
+        self.silent: dict[tuple[str, str], Started] = {}
+        self.called: dict[tuple[str, str], StatusAttempted] = {}
+        self.last: dict[str, StatusAppended] = {}
+        self._raced: dict[str, StatusAppended] = {}
+        handlers: dict[type[Event], Handler] = {
+            ConnectorStarted: self._started,
+            TaskStarted: self._started,
+            StatusAttempted: self._attempted,
+            StatusAppended: self._appended,
+            MemberStarted: self._gone,
+            MemberCrashed: self._gone,
+            MemberLeft: self._gone,
+        }
+        super().__init__(handlers)
+
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The workers, their status stores, and the races between these."""
+        return (self.workers, self.stores, self._races)
+
+    @classmethod
+    def begin(cls, memories: Memories) -> Announcements:
+        """Built on the workers and their stores."""
+        return cls(Workers.among(memories), Stores.among(memories), Races.among(memories))
+
+    def write_of(self, record: StatusAppended | StatusAttempted | None) -> Write | None:
+        """The call that a record comes from; None where the history does not hold it."""
+        return None if record is None else self.stores.of(record.worker).writes.get(record.attempt)
+
+    def was_raced(self, record: StatusAppended) -> bool:
+        """Whether a race explains that this record replaced a newer status."""
+        return self._raced.get(work_named(item_of(record.key))) is record
+
+    def _started(self, event: Started) -> None:
+        self.silent[event.member, work_of(event)] = event
+
+    def _attempted(self, event: StatusAttempted) -> None:
+        work = work_named(item_of(event.key))
+        self.called[event.worker, work] = event
+        worker = self.workers.of_store(event.worker)
+        if worker is not None:
+            self.silent.pop((worker.name, work), None)
+
+    def _appended(self, event: StatusAppended) -> None:
+        """The record with the highest offset is the last."""
+        work = work_named(item_of(event.key))
+        last = self.last.get(work)
+        if last is None or last.offset < event.offset:
+            self.last[work] = event
+        overwrite = self._races.overwrite
+        if overwrite is not None and overwrite.race is not Race.NONE:
+            self._raced[work] = event
+
+    def _gone(self, event: _Ended) -> None:
+        for key in [key for key in self.silent if key[0] == event.member]:
+            del self.silent[key]
+
+
+class Cleanup:
+    """The statuses that a leader had to remove for an assignment, and those that are ``left``."""
+
+    def __init__(self, received: ConnectAssignmentReceived, due: dict[str, Event]) -> None:
+        self.received = received
+        self.left = due
+
+
+class Cleanups(Memory):
+    """Between its assignment and the next step of its herder a leader removes what its cache has too much.
+
+    ``over`` is the clean-up that the event at hand ends.
+    """
+
+    def __init__(self, workers: Workers, stores: Stores) -> None:
+        self._workers, self._stores = workers, stores
+        self._due: dict[str, Cleanup] = {}
+        self.over: Cleanup | None = None
+        handlers: dict[type[Event], Handler] = {
+            ConnectAssignmentReceived: self._received,
+            ConfigSnapshotTaken: self._snapshot,
+            StatusAttempted: self._attempted,
+            AssignmentAccepted: self._next,
+            WorkerClaimed: self._next,
+            MemberStarted: self._gone,
+            MemberCrashed: self._gone,
+            MemberLeft: self._gone,
+        }
+        super().__init__(handlers)
+
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The workers and their status stores."""
+        return (self._workers, self._stores)
+
+    @classmethod
+    def begin(cls, memories: Memories) -> Cleanups:
+        """Built on the workers and their stores."""
+        return cls(Workers.among(memories), Stores.among(memories))
+
+    def _received(self, event: ConnectAssignmentReceived) -> None:
+        """What is cached and no longer configured."""
+        worker = self._workers.of(event.member)
+        self._due.pop(event.member, None)
+        if not worker.leads or worker.snapshot is None or not worker.store:
+            return
+        entries = self._stores.of(worker.store).entries
+        connectors = {item[1] for item in entries if item[0] == "connector"}
+        due: dict[str, Event] = {
+            work_named(item): entry.value
+            for item, entry in entries.items()
+            if entry.value is not None and item[1] in connectors and not _is_configured(item, worker.snapshot)
+        }
+        if due:
+            self._due[event.member] = Cleanup(event, due)
+
+    def _snapshot(self, event: ConfigSnapshotTaken) -> None:
+        """The clean-up looks at the configs as the store knows them by then, which may hold more."""
+        cleanup = self._due.get(event.member)
+        held = {*(name for name, _ in event.connectors), *event.tasks}
+        for work in held.intersection(cleanup.left) if cleanup is not None else ():
+            del self._due[event.member].left[work]
+
+    def _attempted(self, event: StatusAttempted) -> None:
+        """A tombstone that was due."""
+        worker = self._workers.of_store(event.worker)
+        if worker is not None and worker.name in self._due and event.status == DESTROYED:
+            self._due[worker.name].left.pop(work_named(item_of(event.key)), None)
+
+    def _next(self, event: AssignmentAccepted | WorkerClaimed) -> None:
+        self.over = self._due.pop(event.member, None)
+
+    def _gone(self, event: _Ended) -> None:
+        self._due.pop(event.member, None)
+
+
+def _is_configured(item: Item, snapshot: ConfigSnapshotTaken) -> bool:
+    """Whether a connector or task is among the configured ones of a snapshot."""
+    if item[0] == "connector":
+        return any(name == item[1] for name, _ in snapshot.connectors)
+    return work_named(item) in snapshot.tasks
