@@ -188,10 +188,3 @@ CLIENT_SIDE: Final = (
 
 LISTS: Final = {"broker side": BROKER_SIDE, "client side": CLIENT_SIDE}
 """Both lists, by name."""
-
-
-def spoken_for(name: str) -> tuple[str, ...]:
-    """The statements that an invariant speaks for: ``broker side 14``."""
-    return tuple(
-        f"{side} {each.number}" for side, statements in LISTS.items() for each in statements if name in each.claims
-    )

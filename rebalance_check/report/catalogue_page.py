@@ -5,22 +5,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.coverage import LISTS, Statement, spoken_for
+from rebalance_check.properties.coverage import LISTS, Statement
+from rebalance_check.properties.families import QUESTIONS
 from rebalance_check.properties.kinds import Invariant, in_order, one_of
 
 _HEAD = """\
 # The invariants
 
-What `rebalance-check judge` and every subject's run are held against. Each is a claim about events
-([history.schema.json](history.schema.json)); its verdict is *held*, *violated* with a counterexample, *undecided*
-where a premise fails, or *untested* where the history has nothing that could break it. An invariant *needs* one of the
-events named, and one more of each list after "and". An event that *exempts* may show that what looks like a violation
-is none: a history in which such events happen and are not recorded accuses without cause, so record them, or leave the
-claim out (`--without EVENT`). What an invariant *relies on* is a feature of the coordinator (`--without leader`,
-`generations`, `sync-group`). This page is generated: `rebalance-check invariants --markdown > docs/invariants.md`.
+Each invariant is a claim about the events of a history ([history.schema.json](history.schema.json)). Its verdict is
+*held*, *violated* with a counterexample, *undecided* where a premise fails, or *untested* where nothing in the
+history could break it. An invariant *needs* one of the events named, and one more of each list after "and". An
+event that *exempts* may show that an apparent violation is none: a history in which such events happen and are not
+recorded accuses without cause, so record them, or leave the invariant out (`--without EVENT`). A feature of the
+coordinator that an invariant *relies on* can be left out, too (`--without leader`, `generations`, `sync-group`).
+The code is the smallest history that breaks the invariant. `rebalance-check invariants --markdown` writes this
+page.
 """
 
 _REFERENCE = """\
@@ -33,11 +34,13 @@ explorer checks on every state.
 
 
 def catalogue_markdown(invariants: Sequence[Invariant]) -> str:
-    """A section per family, an entry per invariant."""
+    """A section per family under the question that it answers, an entry per invariant."""
     parts = [_HEAD]
-    for family, members in groupby(invariants, key=lambda invariant: invariant.family):
-        parts.append(f"## {family.replace('_', ' ')}\n")
-        parts += [_entry(invariant) for invariant in members]
+    for family, question in QUESTIONS.items():
+        members = [invariant for invariant in invariants if invariant.family == family]
+        if members:
+            parts.append(f"## {family}: {question[0].lower()}{question[1:]}\n")
+            parts += [_entry(invariant) for invariant in members]
     return "\n".join([*parts, _REFERENCE, *(_table(side, statements) for side, statements in LISTS.items())])
 
 
@@ -55,21 +58,23 @@ def _table(side: str, statements: Sequence[Statement]) -> str:
 
 
 def _entry(invariant: Invariant) -> str:
+    about = [
+        f"Needs {needs_text(invariant)}.",
+        *([f"Exempted by {names_of(invariant.exempted_by)}."] if invariant.exempted_by else []),
+        *([f"Relies on {', '.join(sorted(invariant.relies_on))}."] if invariant.relies_on else []),
+    ]
     lines = [
         f"### {invariant.name}\n",
-        f"{invariant.claim[0].upper()}{invariant.claim[1:]}.\n",
-        f"- kind: {invariant.kind}; exception: `{invariant.violation.__name__}`",
-        f"- source: {invariant.source}",
-        *(f"- premise: {premise}" for premise in invariant.premises),
-        f"- needs: {needs_text(invariant)}",
-        *([f"- exempted by: {names_of(invariant.exempted_by)}"] if invariant.exempted_by else []),
-        *([f"- relies on: {', '.join(sorted(invariant.relies_on))}"] if invariant.relies_on else []),
-        *([f"- speaks for: {', '.join(spoken)}"] if (spoken := spoken_for(invariant.name)) else []),
+        f"{_sentence(invariant.claim)} *{_sentence(invariant.kind)}* Source: {invariant.source}.",
+        *([f"Premises: {'; '.join(invariant.premises)}."] if invariant.premises else []),
+        " ".join(about),
     ]
     breaking = smallest_breaking_history(invariant)
-    if breaking:
-        lines += ["\nThe smallest history that breaks it:\n", "```python", breaking, "```"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(["\n```python", breaking, "```"] if breaking else [])]) + "\n"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def needs_text(invariant: Invariant) -> str:
