@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    CoordinatorConfigured,
     CoordinatorEvent,
     Event,
     GenerationStarted,
@@ -29,6 +30,9 @@ from rebalance_check.properties.views.past_members import Departed
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
 
+NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
+"""``GroupMetadataManager.NEW_MEMBER_JOIN_TIMEOUT_MS``, where no event says another."""
+
 PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 """The answers to a heartbeat that start its sender's session anew."""
 
@@ -39,6 +43,7 @@ class Sessions(Memory):
     ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
     waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
     last event of its activity (while it waits: what it waits with), ``before`` what that was before the event at hand.
+    ``new_member_ms`` is how long a new member may wait in its first JoinGroup.
     """
 
     def __init__(self, incarnations: Incarnations) -> None:
@@ -50,9 +55,11 @@ class Sessions(Memory):
         self.seen: dict[Key, CoordinatorEvent] = {}
         self.prolonged: dict[Key, CoordinatorEvent] = {}
         self.before: CoordinatorEvent | None = None
+        self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
         self._departed = Departed()
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
+            CoordinatorConfigured: self.on_configured,
             NodeChanged: self.on_node,
             IncarnationStarted: self.on_incarnation,
             RequestParked: self.on_parked,
@@ -79,6 +86,10 @@ class Sessions(Memory):
     def on_run(self, event: RunStarted) -> None:
         """What the run says of its timers."""
         self.punctual = event.punctual
+
+    def on_configured(self, event: CoordinatorConfigured) -> None:
+        """How long new members may wait, in scenarios that say so."""
+        self.new_member_ms = event.new_member_join_timeout_ms or NEW_MEMBER_JOIN_TIMEOUT_MS
 
     def on_node(self, event: NodeChanged) -> None:
         """A node that is paused is not punctual: what it does when it runs again is late."""
