@@ -13,14 +13,18 @@ from rebalance_check.properties.features import Lacking, lacking
 from rebalance_check.properties.invariants import identity
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import (
+    admission,
     assignment,
     causes,
     coordinator,
     deadlines,
     generation,
+    generation_members,
     members,
     ownership,
     persistence,
+    progress,
+    refusals,
 )
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
@@ -30,8 +34,11 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
     *members.LAWS,
     *generation.LAWS,
+    *generation_members.LAWS,
     *assignment.LAWS,
     *coordinator.LAWS,
+    *refusals.LAWS,
+    *admission.LAWS,
     *persistence.LAWS,
     *identity.CLAIMS,
     *causes.LAWS,
@@ -42,17 +49,18 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ConfigStoreClaims,
     *WireClaims,
     *deadlines.LAWS,
+    *progress.LAWS,
 )
 """Every built-in invariant."""
 
 KAFKA_BREAKS: Final[tuple[Invariant, ...]] = (
-    generation.MembersAreKnown,
-    generation.GroupFitsMaxSize,
-    generation.GenerationsHaveMembers,
-    coordinator.NoServerError,
-    coordinator.NothingIsThrown,
-    coordinator.FencedStaysFenced,
-    coordinator.LeaveWithoutMembersChangesNothing,
+    generation_members.MembersAreKnown,
+    generation_members.GroupFitsMaxSize,
+    generation_members.GenerationsHaveMembers,
+    refusals.NoServerError,
+    refusals.NothingIsThrown,
+    admission.FencedStaysFenced,
+    admission.LeaveWithoutMembersChangesNothing,
     coordinator.RefusedJoinLeavesNoTrace,
     coordinator.ParkedMemberStays,
     persistence.KeptOffsetsKeepTheirGroup,

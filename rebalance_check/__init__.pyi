@@ -164,6 +164,14 @@ from rebalance_check.properties.invariants.identity import (
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.admission import (
+    AssignedMemberIdsAreNew,
+    FencedStaysFenced,
+    LeaveRemovesOnlyNamedMembers,
+    LeaveWithoutMembersChangesNothing,
+    MemberIdIsKnownBeforeMembership,
+    OneMemberPerInstance,
+)
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
     AssignmentIsComplete,
@@ -171,46 +179,36 @@ from rebalance_check.properties.laws.assignment import (
     AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
-from rebalance_check.properties.laws.causes import MemberRemovalHasACause, RebalanceHasACause
+from rebalance_check.properties.laws.causes import (
+    MemberRemovalHasACause,
+    RebalanceHasACause,
+)
 from rebalance_check.properties.laws.coordinator import (
-    AssignedMemberIdsAreNew,
-    FencedStaysFenced,
-    LeaveRemovesOnlyNamedMembers,
-    LeaveWithoutMembersChangesNothing,
-    MemberIdIsKnownBeforeMembership,
-    NoServerError,
-    NothingIsThrown,
-    OneMemberPerInstance,
     OneResponsePerRequest,
     ParkedMemberStays,
-    RefusalsAreDocumented,
-    RefusalsAreTrue,
     RefusedJoinLeavesNoTrace,
     RequestsAreFenced,
     StaleGenerationIsRefused,
 )
 from rebalance_check.properties.laws.deadlines import (
-    EveryPartitionGetsAnOwner,
-    JoinGroupIsAnswered,
     JoinPhaseEnds,
     JoinPhaseEndsWhenAllJoined,
     LaggardsAreRemovedInTime,
     NewMembersAreGivenUpInTime,
     NobodyIsRemovedEarly,
-    RebalanceCompletes,
-    RebalancePhaseEnds,
     SilentMembersAreRemovedInTime,
-    SyncGroupIsAnswered,
 )
 from rebalance_check.properties.laws.generation import (
-    GenerationHasOnlyJoined,
     GenerationMonotonicity,
+    OneLeader,
+    OneProtocol,
+)
+from rebalance_check.properties.laws.generation_members import (
+    GenerationHasOnlyJoined,
     GenerationsHaveMembers,
     GroupFitsMaxSize,
     LeaderIsMember,
     MembersAreKnown,
-    OneLeader,
-    OneProtocol,
     SelectedProtocolIsListedByAll,
 )
 from rebalance_check.properties.laws.members import (
@@ -233,6 +231,19 @@ from rebalance_check.properties.laws.persistence import (
     LoadRestoresTheLog,
     OnlyEmptyGroupsAreDeleted,
     PersistedBeforeTheyArePropagated,
+)
+from rebalance_check.properties.laws.progress import (
+    EveryPartitionGetsAnOwner,
+    JoinGroupIsAnswered,
+    RebalanceCompletes,
+    RebalancePhaseEnds,
+    SyncGroupIsAnswered,
+)
+from rebalance_check.properties.laws.refusals import (
+    NoServerError,
+    NothingIsThrown,
+    RefusalsAreDocumented,
+    RefusalsAreTrue,
 )
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine

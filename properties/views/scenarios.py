@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Final, NamedTuple, Self
 
 from rebalance_check.model.vocabulary.apis import Api
@@ -9,7 +10,7 @@ from rebalance_check.model.vocabulary.events import GroupDescribed, RequestIssue
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.step_times import StepTimes
+from rebalance_check.properties.views.step_times import TAKEOVERS, StepTimes
 from rebalance_check.properties.views.steps import (
     FORMED,
     MEMBER_ID_REQUIRED,
@@ -29,7 +30,7 @@ LOSES_OFFSETS: Final = frozenset({"unload", "fail", "hold", "offset-delete", "tx
 """Steps after which the offset that a fetch should return is not certain."""
 
 
-class StepMemory(Memory):
+class StepMemory(Memory, ABC):
     """A memory that takes note of whole steps.
 
     At the end of a step it has noted the steps before it, and this one, too, if it ``is_prompt``.
@@ -58,9 +59,10 @@ class StepMemory(Memory):
         if step is not None:
             self.note(step)
 
+    @abstractmethod
     def note(self, step: Step) -> None:
         """Take a step into account."""
-        raise NotImplementedError
+        ...
 
 
 class KnownIds(StepMemory):
@@ -116,7 +118,7 @@ class TimesAfter(TimesBefore):
 
 
 class Joins(StepMemory):
-    """The JoinGroups of a scenario after the step.
+    """The JoinGroups of a scenario after the step; those that waited at a coordinator that is replaced are lost.
 
     ``latest`` is the number of each member's last one, ``answered`` that of the last one with a reply, by member id.
     ``pending`` are the ids that were handed out and not used. ``is_initial``: no generation since the group was Empty.
@@ -130,6 +132,7 @@ class Joins(StepMemory):
         self.answered: dict[str, int] = {}
         self.pending: dict[str, int] = {}
         self.is_initial = True
+        self._lost = -1
 
     def note(self, step: Step) -> None:
         """Take a step into account."""
@@ -137,6 +140,9 @@ class Joins(StepMemory):
             self.is_initial = step.after.status not in FORMED
         self.pending = pending_after(self.pending, step)
         self.latest.update({sent.member_id: sent.request for sent in step.sent if sent.api == Api.JOIN_GROUP})
+        if step.verb in TAKEOVERS:
+            self.latest.clear()
+            self._lost = max([self._lost, *step.waiting])
         for reply in step.replies_to(Api.JOIN_GROUP):
             if reply.request.member_id:
                 self.answered[reply.request.member_id] = reply.request.request
@@ -144,7 +150,7 @@ class Joins(StepMemory):
     def waiting(self, step: Step) -> list[RequestIssued]:
         """The JoinGroups that count: of two under one id only one is answered, the earlier one is given up."""
         joins = (sent for sent in step.waiting.values() if sent.api == Api.JOIN_GROUP)
-        return [sent for sent in joins if sent.request > self.answered.get(sent.member_id, 0)]
+        return [sent for sent in joins if sent.request > max(self._lost, self.answered.get(sent.member_id, 0))]
 
 
 class Disturbed(StepMemory):

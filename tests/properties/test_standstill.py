@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.laws.deadlines import RebalanceCompletes
+from rebalance_check.properties.laws.progress import RebalanceCompletes
 from rebalance_check.properties.standstill.repetition import Repetition, repetition
 from rebalance_check.properties.verdict import Counterexample, Violated
 

@@ -185,5 +185,5 @@ def test_the_simulator_keeps_every_bound_in_time__holds(protocol: str) -> None:
             for verdict in one.verdicts.values()
             if isinstance(verdict, Held)
         )
-        > 200
+        > 150
     )
