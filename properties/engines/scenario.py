@@ -29,11 +29,11 @@ def scenario(
         step = steps.step
         return None if step is None or step.after is not event else rule(step, *seen)
 
-    def beside(other: Rule) -> Rule:
+    def with_views(other: Rule) -> Rule:
         return lambda event, _steps, *seen: other(event, *seen)
 
     def fold(invariant: Invariant) -> Fold:
-        rules = {kind: beside(other) for kind, other in (also or {}).items()}
+        rules = {kind: with_views(other) for kind, other in (also or {}).items()}
         made = FormFold(invariant, {**rules, GroupDescribed: at_step}, (Steps, *views))
         made.needs = () if also else ((StepStarted,),)
         return made

@@ -261,7 +261,7 @@ def _leader_in_reply(
     says = f"{member} learned at {STEP} that {event.leader} leads generation {event.reply_generation}"
     facts = [Fact(key, event.leader, member, says, event)]
     if event.listed_members or event.skip_assignment:
-        shown = "was shown the members of" if event.listed_members else "was told to skip the assignment of"
+        shown = "was shown the members of" if event.listed_members else "was notified not to assign"
         says = f"{member} {shown} generation {event.reply_generation}, as its leader, at {STEP}"
         facts.append(Fact(key, member, member, says, event))
     return facts

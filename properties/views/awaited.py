@@ -34,6 +34,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
     TopicsDescribed,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.holdings import Holdings
@@ -49,12 +50,14 @@ AWAITED: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 
 
 class Request(NamedTuple):
-    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member or client."""
+    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member, which has no id yet
+    where it is not ``named``."""
 
     by: type[Event]
     api: str
     of: str
     incarnation: int = 0
+    named: bool = True
 
 
 class OpenRequests(Memory):
@@ -88,6 +91,7 @@ class OpenRequests(Memory):
         self._of: Recent[tuple[type[Event], int], Request] = Recent(WAITING)
         self._number: Recent[Request, int] = Recent(WAITING)
         self._described: frozenset[str] = frozenset()
+        self._is_hidden = False
 
     def _on_parked(self, event: RequestParked) -> None:
         if event.api in AWAITED:
@@ -118,8 +122,13 @@ class OpenRequests(Memory):
             self._forget(self.answered)
 
     def _on_described(self, event: GroupDescribed) -> None:
+        """A group that was described as Dead while the log was held lost members that no step showed."""
         members = frozenset(member for member, _ in event.members)
-        self.gone, self._described = self._described - members, members
+        known = self._described
+        if self._is_hidden and event.status != GroupStatus.DEAD:
+            known = frozenset(request.of for request in self._number if request.by is RequestIssued and request.named)
+        self.gone, self._described = known - members, members
+        self._is_hidden = event.status == GroupStatus.DEAD
 
     def _on_elected(self, _event: CoordinatorElected) -> None:
         self.is_down = False
@@ -141,7 +150,8 @@ def parked(event: RequestParked) -> Request:
 
 def issued(event: RequestIssued) -> Request:
     """The request that a client of a scenario waits with."""
-    return Request(RequestIssued, event.api, event.member_id or f"request {event.request}")
+    named = event.member_id != ""
+    return Request(RequestIssued, event.api, event.member_id or f"request {event.request}", named=named)
 
 
 class Ownerless(Memory):

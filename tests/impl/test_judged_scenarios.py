@@ -61,6 +61,22 @@ def test_no_wide_scenario_breaks_an_invariant() -> None:
     assert {seed: found for seed in range(150) if (found := broken(wide_scenario(seed)))} == {}
 
 
+@pytest.mark.parametrize(
+    ("seed", "steps"),
+    [
+        (610_339, 40),  # a group that is described as Dead while the log is held
+        (610_683, 80),  # timeouts of a member that was loaded
+        (610_831, 40), (612_901, 40),  # a JoinGroup that was lost in a failover
+        (611_674, 40), (612_059, 40), (612_549, 80),  # the session that a member had before it joined again
+        (612_967, 40),  # a member that joins again after its SyncGroup
+        (630_771, 80),  # a member that was removed while the group was described as Dead
+        (622_713, 80),  # a SyncGroup whose write failed
+    ],
+)  # fmt: skip
+def test_a_scenario_that_was_accused_without_cause(seed: int, steps: int) -> None:
+    assert broken(wide_scenario(seed, steps=steps)) == []
+
+
 @pytest.mark.nightly
 def test_no_random_scenario_breaks_an_invariant__in_many_more() -> None:
     assert {seed: found for seed in range(200, 10_000) if (found := broken(random_scenario(seed)))} == {}
