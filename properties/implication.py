@@ -16,12 +16,15 @@ _STUCK: Final = ("join_group_is_answered", "sync_group_is_answered", "rebalance_
 FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     # The coordinator's record, and what it tells the members.
     "persisted_before_propagated": ("load_restores_the_log", "one_assignment_per_generation"),
-    "load_restores_the_log": ("generation_monotonicity", "one_assignment_per_generation", "committed_offsets_survive"),
+    "load_restores_the_log": (
+        "generation_monotonicity",
+        "one_assignment_per_generation",
+        "committed_offset_is_fetched",
+    ),
     "generation_monotonicity": ("one_leader", "one_protocol", "assigned_once_per_generation"),
     "one_leader": ("one_assignment_per_generation", "assigned_once_per_generation", "owned_equals_assigned"),
     "one_assignment_per_generation": ("assigned_once_per_generation", "owned_equals_assigned"),
-    "sync_is_fenced": ("one_assignment_per_generation", "no_double_ownership"),
-    "instance_is_exclusive": ("one_member_per_instance", "no_double_ownership"),
+    "requests_are_fenced": ("one_assignment_per_generation", "one_member_per_instance", "no_double_ownership"),
     # Who holds a partition, a connector or a task.
     "assignment_is_disjoint": ("assigned_once_per_generation",),
     "owned_equals_assigned": ("no_double_ownership", "every_partition_gets_an_owner"),
@@ -37,14 +40,14 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "assignment_is_complete": ("every_partition_gets_an_owner",),
     "every_partition_gets_an_owner": ("rebalance_completes",),
     "silent_members_are_removed_in_time": _STUCK,
-    "join_phase_ends_in_time": _STUCK,
+    "join_phase_ends": _STUCK,
     "laggards_are_removed_in_time": _STUCK,
     "join_group_is_answered": ("rebalance_phase_ends", "rebalance_completes"),
     "sync_group_is_answered": ("rebalance_phase_ends", "rebalance_completes"),
     "rebalance_phase_ends": ("every_partition_gets_an_owner", "rebalance_completes"),
     # Statuses.
-    "safe_status_writes.no_self_reordering": ("safe_status_writes.explained_overwrite",),
-    "safe_status_writes.explained_overwrite": ("safe_status_writes.quiescent_safety",),
+    "safe_status_writes.explained_overwrite": ("last_status_says_what_runs",),
+    "safe_status_writes.retries_are_admitted": ("safe_status_writes.explained_overwrite",),
     "safe_status_writes.cache_follows_reads": ("safe_status_writes.readers_converge",),
 }
 """For each invariant, those whose violation may follow directly from its own."""

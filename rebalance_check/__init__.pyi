@@ -155,92 +155,62 @@ from rebalance_check.properties.history import (
     read_history,
     write_history,
 )
-from rebalance_check.properties.invariants.agreement import (
-    AssignmentIsComplete,
-    AssignmentIsDisjoint,
-    OneLeader,
-    OneProtocol,
-)
-from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
-from rebalance_check.properties.invariants.assigned import AssignmentIsOfItsGeneration
-from rebalance_check.properties.invariants.expectations import (
-    FencedStaysFenced,
-    GenerationsHaveMembers,
-    GroupFitsMaxSize,
-    JoinPhaseEnds,
-    KeptOffsetsKeepTheirGroup,
-    LeaveWithoutMembersChangesNothing,
-    MembersAreKnown,
-    NoServerError,
-    NothingIsThrown,
-    ParkedMemberStays,
-    RefusedJoinLeavesNoTrace,
-)
-from rebalance_check.properties.invariants.fencing import StaleGenerationIsRefused
-from rebalance_check.properties.invariants.generation import GenerationMonotonicity
 from rebalance_check.properties.invariants.identity import (
     HeartbeatNamesAMember,
     LeaveIsLast,
     MemberIdIsKept,
     MembershipEndsForAReason,
 )
-from rebalance_check.properties.invariants.joining import (
-    GenerationHasOnlyJoined,
-    GroupSize,
-    JoinAnswersAgree,
-    MembersGoToTheLeader,
-    SelectedProtocolIsListedByAll,
-)
-from rebalance_check.properties.invariants.kept_offsets import CommittedOffsetsSurvive
-from rebalance_check.properties.invariants.liveness import RebalanceCompletes
-from rebalance_check.properties.invariants.membership import (
-    EmptyGroupIsClean,
-    LeaderIsMember,
-    LegalTransitions,
-    OneMemberPerInstance,
-    OnlyLaggardsTimeOut,
-    PendingIdsAreNotMembers,
-)
-from rebalance_check.properties.invariants.new_members import NewMembersAreGivenUpInTime
-from rebalance_check.properties.invariants.observed import (
-    AssignedMemberIdsAreNew,
-    CommittedOffsetIsFetched,
-    HeartbeatErrorsAreDocumented,
-    JoinPhaseEndsWhenAllJoined,
-    LeaveRemovesOnlyNamedMembers,
-    LoadingEnds,
-    MemberIdIsKnownBeforeMembership,
-    MembersAreRefusedOnlyWhenFull,
-)
-from rebalance_check.properties.invariants.owning import EveryPartitionGetsAnOwner
-from rebalance_check.properties.invariants.persistence import (
-    LoadRestoresTheLog,
-    OneAssignmentPerGeneration,
-    OnlyEmptyGroupsAreDeleted,
-    PersistedBeforeTheyArePropagated,
-    StableIsPersisted,
-)
-from rebalance_check.properties.invariants.refusals import RefusalsAreDocumented, RefusalsAreTrue
-from rebalance_check.properties.invariants.request_fencing import (
-    CommitIsFenced,
-    HeartbeatIsFenced,
-    InstanceIsExclusive,
-    OneResponsePerRequest,
-    SyncIsFenced,
-)
-from rebalance_check.properties.invariants.skipping import OnlyReturningLeadersSkip
-from rebalance_check.properties.invariants.timing import (
-    JoinPhaseEndsInTime,
-    LaggardsAreRemovedInTime,
-    NobodyIsRemovedEarly,
-    PendingIdsVanishInTime,
-    SilentMembersAreRemovedInTime,
-)
-from rebalance_check.properties.invariants.waiting_writes import WritesAreAnswered
-from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.admission import (
+    AssignedMemberIdsAreNew,
+    FencedStaysFenced,
+    LeaveRemovesOnlyNamedMembers,
+    LeaveWithoutMembersChangesNothing,
+    MemberIdIsKnownBeforeMembership,
+    OneMemberPerInstance,
+)
+from rebalance_check.properties.laws.assignment import (
+    AssignedTopicsAreWanted,
+    AssignmentIsComplete,
+    AssignmentIsDisjoint,
+    AssignmentIsOfItsGeneration,
+    OneAssignmentPerGeneration,
+)
+from rebalance_check.properties.laws.causes import (
+    MemberRemovalHasACause,
+    RebalanceHasACause,
+)
+from rebalance_check.properties.laws.coordinator import (
+    OneResponsePerRequest,
+    ParkedMemberStays,
+    RefusedJoinLeavesNoTrace,
+    RequestsAreFenced,
+    StaleGenerationIsRefused,
+)
+from rebalance_check.properties.laws.deadlines import (
+    JoinPhaseEnds,
+    JoinPhaseEndsWhenAllJoined,
+    LaggardsAreRemovedInTime,
+    NewMembersAreGivenUpInTime,
+    NobodyIsRemovedEarly,
+    SilentMembersAreRemovedInTime,
+)
+from rebalance_check.properties.laws.generation import (
+    GenerationMonotonicity,
+    OneLeader,
+    OneProtocol,
+)
+from rebalance_check.properties.laws.generation_members import (
+    GenerationHasOnlyJoined,
+    GenerationsHaveMembers,
+    GroupFitsMaxSize,
+    LeaderIsMember,
+    MembersAreKnown,
+    SelectedProtocolIsListedByAll,
+)
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
@@ -254,6 +224,26 @@ from rebalance_check.properties.laws.ownership import (
     AssignedOncePerGeneration,
     NoDoubleOwnership,
     RevokedBeforeReassigned,
+)
+from rebalance_check.properties.laws.persistence import (
+    CommittedOffsetIsFetched,
+    KeptOffsetsKeepTheirGroup,
+    LoadRestoresTheLog,
+    OnlyEmptyGroupsAreDeleted,
+    PersistedBeforeTheyArePropagated,
+)
+from rebalance_check.properties.laws.progress import (
+    EveryPartitionGetsAnOwner,
+    JoinGroupIsAnswered,
+    RebalanceCompletes,
+    RebalancePhaseEnds,
+    SyncGroupIsAnswered,
+)
+from rebalance_check.properties.laws.refusals import (
+    NoServerError,
+    NothingIsThrown,
+    RefusalsAreDocumented,
+    RefusalsAreTrue,
 )
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
@@ -316,9 +306,7 @@ __all__ = [
     "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
-    "CommitIsFenced",
     "CommittedOffsetIsFetched",
-    "CommittedOffsetsSurvive",
     "ConfigAppended",
     "ConfigCallEnded",
     "ConfigCallStarted",
@@ -351,7 +339,6 @@ __all__ = [
     "CoordinatorMoved",
     "Counterexample",
     "EagerOwnsNothingWhileJoining",
-    "EmptyGroupIsClean",
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
@@ -368,11 +355,8 @@ __all__ = [
     "GroupFitsMaxSize",
     "GroupMetadataAppended",
     "GroupMetadataWritten",
-    "GroupSize",
     "GroupStatusChanged",
     "HealEnded",
-    "HeartbeatErrorsAreDocumented",
-    "HeartbeatIsFenced",
     "HeartbeatNamesAMember",
     "HeartbeatReplied",
     "Held",
@@ -385,15 +369,12 @@ __all__ = [
     "HistoryWriter",
     "IncarnationEnded",
     "IncarnationStarted",
-    "InstanceIsExclusive",
     "InternalRequestAnswered",
     "InternalRequestChecked",
     "Invariant",
-    "JoinAnswersAgree",
     "JoinGroupIsAnswered",
     "JoinGroupReplied",
     "JoinPhaseEnds",
-    "JoinPhaseEndsInTime",
     "JoinPhaseEndsWhenAllJoined",
     "Judge",
     "Judgement",
@@ -408,11 +389,9 @@ __all__ = [
     "LeaveIsLast",
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
-    "LegalTransitions",
     "ListenerCalled",
     "ListsFollowReads",
     "LoadRestoresTheLog",
-    "LoadingEnds",
     "LogTailLost",
     "LookUpAnswered",
     "LookUpSent",
@@ -427,12 +406,11 @@ __all__ = [
     "MemberLeft",
     "MemberMachine",
     "MemberPaused",
+    "MemberRemovalHasACause",
     "MemberRemoved",
     "MemberResumed",
     "MemberStarted",
     "MembersAreKnown",
-    "MembersAreRefusedOnlyWhenFull",
-    "MembersGoToTheLeader",
     "MembershipEndsForAReason",
     "MembershipLost",
     "MergedHistory",
@@ -453,8 +431,6 @@ __all__ = [
     "OneProtocol",
     "OneResponsePerRequest",
     "OnlyEmptyGroupsAreDeleted",
-    "OnlyLaggardsTimeOut",
-    "OnlyReturningLeadersSkip",
     "Outcome",
     "OwnedEqualsAssigned",
     "OwnerLookedUp",
@@ -462,8 +438,6 @@ __all__ = [
     "PartitionsAssigned",
     "PartitionsLost",
     "PartitionsRevoked",
-    "PendingIdsAreNotMembers",
-    "PendingIdsVanishInTime",
     "PersistedBeforeTheyArePropagated",
     "PluginDrawn",
     "PluginFailed",
@@ -476,6 +450,7 @@ __all__ = [
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",
+    "RebalanceHasACause",
     "RebalancePhaseEnds",
     "Recorder",
     "RecordsDelivered",
@@ -491,6 +466,7 @@ __all__ = [
     "RequestObserved",
     "RequestParked",
     "RequestSent",
+    "RequestsAreFenced",
     "ResetMemberLosesEverything",
     "RestartPlanned",
     "RestartRequested",
@@ -503,7 +479,6 @@ __all__ = [
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
     "SilentMembersAreRemovedInTime",
-    "StableIsPersisted",
     "StaleGenerationIsRefused",
     "StaleUnassignedIgnored",
     "StatusAnswered",
@@ -527,7 +502,6 @@ __all__ = [
     "SuppressedIffNewerCached",
     "SyncGroupIsAnswered",
     "SyncGroupReplied",
-    "SyncIsFenced",
     "TargetStateChanged",
     "TaskConfigsApplied",
     "TaskConfigsGenerated",
@@ -551,7 +525,6 @@ __all__ = [
     "WorkerClaimed",
     "WorkerConfigured",
     "WorkerStopRequested",
-    "WritesAreAnswered",
     "ZombieFencingEnded",
     "__version__",
     "decode",

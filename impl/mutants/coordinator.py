@@ -160,7 +160,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="sync-answered-before-leader",
         what="a follower's SyncGroup is answered from memory before the leader's has arrived",
-        caught_by="sync_is_fenced",
+        caught_by="requests_are_fenced",
         where="impl",
         find=_COOPERATIVE,
     ),
@@ -199,7 +199,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="max-size-evicts-first-rejoiner",
         what="a group that has outgrown the limit refuses those that rejoin first",
-        caught_by="members_are_refused_only_when_full",
+        caught_by="refusals_are_true",
         where="impl",
         find=ScenarioSearch(first=15, last=25),
         catalogue_id="max-size-evicts-first-rejoiner",
@@ -223,7 +223,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="redpanda-recovery-exception-leaves-loading",
         what="a tombstone in the log stops its reading, and the coordinator stays loading",
-        caught_by="loading_ends",
+        caught_by="refusals_are_true",
         where="impl",
         find=ScenarioSearch(first=70, last=80),
         catalogue_id="redpanda-recovery-exception-leaves-loading",
@@ -239,7 +239,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="iggy-stale-client-misreported",
         what="a heartbeat of a member that was removed is answered as if there were no such group",
-        caught_by="heartbeat_errors_are_documented",
+        caught_by="refusals_are_documented",
         where="impl",
         find=ScenarioSearch(first=0, last=5),
         catalogue_id="iggy-stale-client-misreported",

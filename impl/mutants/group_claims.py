@@ -36,12 +36,7 @@ GROUP_CLAIM_MUTANTS: Final = [
     _mutant(
         "returning-followers-skip",
         "a static follower that comes back is notified not to assign, and a static leader that does is not",
-        "only_returning_leaders_skip",
-    ),
-    _mutant(
-        "leave-is-not-answered",
-        "a LeaveGroup that waits for earlier writes is never answered",
-        "writes_are_answered",
+        "one_leader",
     ),
     _mutant(
         "positions-outlive-the-partition",

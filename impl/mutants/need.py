@@ -21,7 +21,7 @@ NEED_MUTANTS: Final = [
         "repeated-join-rebalances",
         "a follower that joins a Stable group again with the same metadata starts a rebalance",
         "rebalance_has_a_cause",
-        find=replace(_EAGER, first=30, last=40),
+        find=replace(_EAGER, first=40, last=50),
     ),
     _mutant(
         "static-restart-rebalances",

@@ -30,19 +30,15 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import RunStarted
+from rebalance_check.model.vocabulary.events import GroupDescribed, ReplyReceived, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.invariants import assigned, expectations, observed
 from rebalance_check.properties.judge import Judge
 
 DIFFERENTIAL: Final = "differential"
-OBSERVABLE: Final = ("nobody_is_removed_early", "laggards_are_removed_in_time", "load_restores_the_log")
-"""Invariants of other families that the steps of a scenario put to the test, too."""
-
 JUDGED: Final = tuple(
     invariant.name
     for invariant in CATALOGUE
-    if invariant in (*observed.CLAIMS, *assigned.CLAIMS, *expectations.CLAIMS) or invariant.name in OBSERVABLE
+    if any(way[0] & {GroupDescribed, ReplyReceived} for way in invariant.needs)
 )
 """The invariants that the steps of a scenario on Kafka's coordinator put to the test."""
 

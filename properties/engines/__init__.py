@@ -1,4 +1,4 @@
-"""The engines: seven ways to say what must be true of a history. Each invariant is a declaration over one of them.
+"""The engines: eight ways to say what must be true of a history. Each invariant is a declaration over one of them.
 
 | engine | says |
 |---|---|
@@ -9,6 +9,7 @@
 | `deadline` | an obligation that began ends in time, or is not given up before its time |
 | `ownership` | who holds a thing, since when, in which generation, by which right |
 | `completion` | at rest, everybody has what the inputs say |
+| `scenario` | a step of a scenario leaves the group, and answers, as it may |
 
 An engine is a function that returns the ``fold`` of an `Invariant`. Rules are plain functions: they take an event and
 the views that the engine was given, and return `CHECKED`, `Excused`, `broken`, several of them, or None where they have
@@ -18,14 +19,17 @@ nothing to say.
 from rebalance_check.properties.engines.agreement import Fact, agreement
 from rebalance_check.properties.engines.cause import Effect, cause
 from rebalance_check.properties.engines.completion import completion
-from rebalance_check.properties.engines.deadline import Due, deadline, not_before
+from rebalance_check.properties.engines.deadline import Awaited, Due, deadline, eventually, not_before
 from rebalance_check.properties.engines.form import form
-from rebalance_check.properties.engines.order import Step, order
+from rebalance_check.properties.engines.order import ALL, Step, order
 from rebalance_check.properties.engines.ownership import ownership
 from rebalance_check.properties.engines.rules import CHECKED, Broken, Excused, Finding, Findings, broken
+from rebalance_check.properties.engines.scenario import broken_step, scenario
 
 __all__ = [
+    "ALL",
     "CHECKED",
+    "Awaited",
     "Broken",
     "Due",
     "Effect",
@@ -36,11 +40,14 @@ __all__ = [
     "Step",
     "agreement",
     "broken",
+    "broken_step",
     "cause",
     "completion",
     "deadline",
+    "eventually",
     "form",
     "not_before",
     "order",
     "ownership",
+    "scenario",
 ]

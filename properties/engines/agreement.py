@@ -16,7 +16,8 @@ from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
 
 KEPT: Final = 8 * GENERATIONS
-"""So many keys are remembered; an observation of an older one is compared with nothing."""
+"""So many keys are remembered, unless an invariant says another number; an observation of an older one is compared with
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Fact:
     event: Event
 
 
-Observed: TypeAlias = Callable[..., Fact | list[Fact] | None]
+Observed: TypeAlias = Callable[..., Fact | list[Fact] | Excused | None]
 Withdrawn: TypeAlias = Callable[..., str]
 """Takes two facts and the views: the name of the exemption that lets them differ, empty where none does."""
 
@@ -51,17 +52,18 @@ class AgreementFold(RuleFold):
         differ: Callable[[Fact, Fact], bool],
         unless: Withdrawn,
         checks_first: bool,
+        kept: int,
         views: Views,
     ) -> None:
         super().__init__(invariant, {kind: self._handler(observed) for kind, observed in facts.items()}, views)
         self._headline, self._differ, self._unless = headline, differ, unless
         self._at_first: Findings = CHECKED if checks_first else None
-        self._first: Recent[Hashable, Fact] = Recent(KEPT)
+        self._first: Recent[Hashable, Fact] = Recent(kept)
 
     def _handler(self, observed: Observed) -> Handler:
         def take(event: Event) -> None:
             for fact in keys_of(observed(event, *self.views)):
-                self.conclude(self._compared(fact))
+                self.conclude(fact if isinstance(fact, Excused) else self._compared(fact))
 
         return take
 
@@ -92,18 +94,20 @@ def agreement(
     differ: Callable[[Fact, Fact], bool] = _values_differ,
     unless: Withdrawn = _none,
     checks_first: bool = False,
+    kept: int = KEPT,
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that all observations of one key have one value.
 
-    ``facts`` extracts observations from events. ``headline`` puts two that differ in one line, ``differ`` says whether
-    they do, and ``unless`` names the exemption that withdraws the first of them. ``checks_first``: the first
-    observation of a key counts as checked, as in an invariant that a key has one observer.
+    ``facts`` extracts observations from events, or says why one is not compared. ``headline`` puts two that differ in
+    one line, ``differ`` says whether they do, and ``unless`` names the exemption that withdraws the first of them.
+    ``checks_first``: the first observation of a key counts as checked, as in an invariant that a key has one observer.
+    ``kept`` keys are remembered.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = AgreementFold(invariant, facts, headline, differ, unless, checks_first, views)
+        made = AgreementFold(invariant, facts, headline, differ, unless, checks_first, kept, views)
         made.needs = tuple(needs)
         return made
 

@@ -1,4 +1,4 @@
-"""Deadline: an obligation that began ends in time (`deadline`), or is not given up before its time (`not_before`).
+"""Deadline: an obligation ends in time (`deadline`, `eventually`), or is not given up before its time (`not_before`).
 
 Time is that of the events. A deadline is judged by absence: an event later than the time allowed, of the same clock,
 shows that the obligation is still open, and the record of those that could have met it must be complete up to there.
@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.engines.order import ALL
 from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Counts, Fold, Handler, Invariant, Memories
+from rebalance_check.properties.verdict import Undecided, Verdict, Violated
+from rebalance_check.properties.views.deadlines import Deadlines, Wait
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
@@ -58,6 +61,8 @@ class DeadlineFold(RuleFold):
             if self._open and event.time_ms:
                 self._look(event)
             for key in keys_of(cancels(event, *self.views)) if cancels is not None else ():
+                if key is ALL:
+                    self._open.clear()
                 self._open.pop(key, None)
             for key in keys_of(ends(event, *self.views)) if ends is not None else ():
                 if self._open.pop(key, None) is not None:
@@ -95,8 +100,8 @@ def deadline(
     """An invariant that every obligation is met in time.
 
     ``begins`` extracts obligations, ``ends`` the keys of those that an event meets, ``cancels`` of those that it makes
-    void. Each of these events shows the time, and so do those of the types ``looks``. An obligation that is open
-    already does not begin anew.
+    void (`ALL`: each). Each of these events shows the time, and so do those of the types ``looks``. An obligation that
+    is open already does not begin anew.
     """
 
     def fold(invariant: Invariant) -> Fold:
@@ -167,6 +172,149 @@ def not_before(
 
     def fold(invariant: Invariant) -> Fold:
         made = NotBeforeFold(invariant, begins, ends, cancels or {}, views)
+        made.needs = tuple(needs)
+        return made
+
+    return fold
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """Something of ``key`` that is awaited since an event, ``says`` in words (``the group is Empty``).
+
+    ``allowed`` gives the ms that it may take, by the timeouts that are known when it is asked (0: unknown).
+    """
+
+    key: Hashable
+    since: Event
+    says: str
+    allowed: Callable[[], int]
+
+
+class EventuallyFold(RuleFold):
+    """Per key: the wait that is open. `Deadlines` reads the clock of one source at a time, and reports a late one."""
+
+    deadlines: Deadlines
+
+    def __init__(  # noqa: PLR0917 - as the function below passes them
+        self,
+        invariant: Invariant,
+        begins: Mapping[type[Event], Callable[..., Awaited | list[Awaited] | None]],
+        ends: Mapping[type[Event], Ends],
+        cancels: Mapping[type[Event], Ends],
+        restarts: Mapping[type[Event], Ends],
+        renews: Callable[..., str],
+        views: Views,
+    ) -> None:
+        kinds = dict.fromkeys([*restarts, *cancels, *ends, *begins])
+        handlers = {
+            kind: self._handler(begins.get(kind), ends.get(kind), cancels.get(kind), restarts.get(kind))
+            for kind in kinds
+        }
+        super().__init__(invariant, handlers, views)
+        self.bookkeeping = frozenset(kinds) - frozenset(begins)
+        self._renews = renews
+        self._is_unbounded = False
+        self._open: dict[Hashable, Wait] = {}
+
+    def share(self, memories: Memories) -> None:
+        """Look at the same deadlines as the other invariants of the group."""
+        super().share(memories)
+        self.deadlines = Deadlines.among(memories)
+        self.memories = (*self.memories, self.deadlines)
+
+    def _handler(
+        self, begins: Callable[..., Any] | None, ends: Ends | None, cancels: Ends | None, restarts: Ends | None
+    ) -> Handler:
+        def take(event: Event) -> None:
+            for key in self._meant(cancels, event):
+                self._close(key)
+            for key in self._meant(restarts, event):
+                wait = self._close(key)
+                if wait is not None:
+                    self._begin(key, wait.what, event, wait.allowed)
+            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
+                wait = self._close(key)
+                if wait is not None and wait.allowed() and self.deadlines.have_times:
+                    self.conclude(CHECKED)
+                elif wait is not None:
+                    self._is_unbounded = True
+            for awaited in keys_of(begins(event, *self.views)) if begins is not None else ():
+                if awaited.key not in self._open:
+                    self._begin(awaited.key, awaited.says, awaited.since, awaited.allowed)
+
+        return take
+
+    def _meant(self, ends: Ends | None, event: Event) -> list[Hashable]:
+        keys = list(keys_of(ends(event, *self.views))) if ends is not None else []
+        return list(self._open) if ALL in keys else keys
+
+    def _begin(self, key: Hashable, says: str, since: Event, allowed: Callable[[], int]) -> None:
+        wait = self._open[key] = Wait((self.invariant.name, key), says, since, allowed, self._miss)
+        self.deadlines.begin_wait(wait)
+
+    def _close(self, key: Hashable) -> Wait | None:
+        wait = self._open.pop(key, None)
+        if wait is not None:
+            self.deadlines.end_wait(wait.key)
+        return wait
+
+    def _miss(self, wait: Wait, event: Event) -> None:
+        _, key = wait.key
+        del self._open[key]
+        exemption = self._renews(key, *self.views)
+        if exemption:
+            self.conclude(Excused(exemption))
+            self._begin(key, wait.what, event, wait.allowed)
+            return
+        allowed_ms = wait.allowed()
+        self.conclude(broken(
+            f"{wait.what}, and its {allowed_ms} ms have passed",
+            (f"{wait.what} since {{step}}.", wait.since),
+            (f"{allowed_ms} ms later, at {{step}}, that had not changed: contradiction.", event),
+        ))  # fmt: skip
+
+    def lacks(self, counts: Counts) -> str:
+        """Nothing can be late in a history that says no times, or of no timeout."""
+        lacking = super().lacks(counts)
+        if not lacking or not self._is_unbounded:
+            return lacking
+        if not self.deadlines.have_times:
+            return "the events carry no times (time_ms)"
+        return "no event says the timeouts of members (MemberStarted, RequestParked, RequestIssued)"
+
+    def verdict(self) -> Verdict:
+        """A violation stands; a wait that is open at the end leaves the invariant undecided."""
+        verdict = super().verdict()
+        if isinstance(verdict, Violated) or not self._open:
+            return verdict
+        return Undecided(self.deadlines.doubt_about(next(iter(self._open.values()))))
+
+
+def _never(_key: Hashable, *_views: Any) -> str:
+    return ""
+
+
+def eventually(
+    begins: Mapping[type[Event], Callable[..., Awaited | list[Awaited] | None]],
+    ends: Mapping[type[Event], Ends],
+    *,
+    cancels: Mapping[type[Event], Ends] | None = None,
+    restarts: Mapping[type[Event], Ends] | None = None,
+    renews: Callable[..., str] = _never,
+    views: Views = (),
+    needs: Sequence[tuple[type[Event], ...]] = (),
+) -> Callable[[Invariant], Fold]:
+    """An invariant that everything awaited happens, within a time that the members' timeouts bound.
+
+    As `deadline`, but time is read from the clock of one source at a time, the bound may become known later, and a
+    history that ends before it is undecided. ``restarts`` gives the keys whose time begins anew at an event (`ALL`:
+    each, as in ``cancels``). ``renews`` takes a key and the views, and names the exemption
+    by which the time of a late wait begins anew.
+    """
+
+    def fold(invariant: Invariant) -> Fold:
+        made = EventuallyFold(invariant, begins, ends, cancels or {}, restarts or {}, renews, views)
         made.needs = tuple(needs)
         return made
 

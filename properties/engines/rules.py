@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.verdict import Because
 
 Reason: TypeAlias = tuple[str, Event | None]
 """A sentence of a counterexample and the event that gives it; ``{step}`` stands for the place of that event."""
@@ -16,10 +17,16 @@ Reason: TypeAlias = tuple[str, Event | None]
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The invariant is broken: ``headline`` is one line, ``reasons`` end on the contradiction."""
+    """The invariant is broken: ``headline`` is one line, ``reasons`` end on the contradiction.
+
+    ``events`` are those concerned where they are not those of the reasons alone, ``repeats`` the ones among them that
+    repeat until the end.
+    """
 
     headline: str
     reasons: tuple[Reason, ...]
+    events: tuple[Event, ...] = ()
+    repeats: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,11 @@ class RuleFold(Fold):
             self.compared = (self.compared or 0) + 1
         elif isinstance(found, Broken):
             self.compared = (self.compared or 0) + 1
-            self.contradiction(found.headline, *found.reasons)
+            if found.events:
+                because = [Because(text, event) for text, event in found.reasons]
+                self.violated(found.headline, because, list(found.events), found.repeats)
+            else:
+                self.contradiction(found.headline, *found.reasons)
         elif isinstance(found, Excused):
             self.excuse(found.exemption)
         else:

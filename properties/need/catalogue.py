@@ -10,14 +10,10 @@ from rebalance_check.properties.need import (
     giving_up,
     joining,
     leaving,
-    rebalancing,
-    removing,
     working,
 )
 
 NeedClaims: Final[tuple[Invariant, ...]] = (
-    *rebalancing.CLAIMS,
-    *removing.CLAIMS,
     *joining.CLAIMS,
     *giving_up.CLAIMS,
     *leaving.CLAIMS,

@@ -33,7 +33,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 ACCEPTED: Final = "NONE"
@@ -267,14 +267,3 @@ class Incarnations(Memory):
     @_of_an_incarnation
     def _on_reply(self, group: Incarnation, event: ReplyEvent) -> None:
         group.arrival = group.waits.pop(event.request, None) if group.waits else None
-
-
-class IncarnationFold(Fold):
-    """A fold that looks at the incarnations of the group; `Incarnations.current` is the one of the event at hand."""
-
-    incarnations: Incarnations
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same incarnations."""
-        self.incarnations = Incarnations.among(memories)
-        self.memories = (self.incarnations,)

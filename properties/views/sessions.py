@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    CoordinatorConfigured,
     CoordinatorEvent,
     Event,
     GenerationStarted,
@@ -29,6 +30,9 @@ from rebalance_check.properties.views.past_members import Departed
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
 
+NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
+"""``GroupMetadataManager.NEW_MEMBER_JOIN_TIMEOUT_MS``, where no event says another."""
+
 PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 """The answers to a heartbeat that start its sender's session anew."""
 
@@ -39,6 +43,8 @@ class Sessions(Memory):
     ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
     waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
     last event of its activity (while it waits: what it waits with), ``before`` what that was before the event at hand.
+    ``asked`` is the event by which it had its session timeout until the event at hand, and that timeout (0: unknown).
+    ``new_member_ms`` is how long a new member may wait in its first JoinGroup.
     """
 
     def __init__(self, incarnations: Incarnations) -> None:
@@ -50,9 +56,12 @@ class Sessions(Memory):
         self.seen: dict[Key, CoordinatorEvent] = {}
         self.prolonged: dict[Key, CoordinatorEvent] = {}
         self.before: CoordinatorEvent | None = None
+        self.asked: tuple[CoordinatorEvent | None, int] = (None, 0)
+        self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
         self._departed = Departed()
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
+            CoordinatorConfigured: self.on_configured,
             NodeChanged: self.on_node,
             IncarnationStarted: self.on_incarnation,
             RequestParked: self.on_parked,
@@ -80,6 +89,10 @@ class Sessions(Memory):
         """What the run says of its timers."""
         self.punctual = event.punctual
 
+    def on_configured(self, event: CoordinatorConfigured) -> None:
+        """How long new members may wait, in scenarios that say so."""
+        self.new_member_ms = event.new_member_join_timeout_ms or NEW_MEMBER_JOIN_TIMEOUT_MS
+
     def on_node(self, event: NodeChanged) -> None:
         """A node that is paused is not punctual: what it does when it runs again is late."""
         if event.change == "paused":
@@ -89,6 +102,12 @@ class Sessions(Memory):
         """All members that were read from the log begin a session."""
         for member_id in event.members:
             self.seen[event.incarnation, member_id] = event
+
+    def _note_asked(self, incarnation: int, member_id: str) -> None:
+        """The timeouts of a member before this event, by which its silence up to here is judged."""
+        group = self.incarnations.current
+        joined = self.joins.get((incarnation, member_id), group.begun if group is not None else None)
+        self.asked = joined, self.session_ms(group, member_id) if group is not None else 0
 
     def session_ms(self, group: Incarnation, member_id: str) -> int:
         """The session timeout that a member asked for, of a group that was read the longest of all (0: unknown)."""
@@ -100,6 +119,7 @@ class Sessions(Memory):
 
     def on_parked(self, event: RequestParked) -> None:
         """A JoinGroup has its timeouts; version 0 has one for both."""
+        self._note_asked(event.incarnation, event.member_id)
         if event.api == Api.JOIN_GROUP:
             self._note_timeouts(event)
             longest = max(
@@ -139,6 +159,7 @@ class Sessions(Memory):
 
     def on_removed(self, event: MemberRemoved) -> None:
         """It is no longer active."""
+        self._note_asked(event.incarnation, event.member_id)
         self.before = self.seen.pop((event.incarnation, event.member_id), None)
         oldest = self._departed.note(event.incarnation, event.member_id)
         if oldest is not None and not self._is_member(*oldest):
@@ -161,12 +182,14 @@ class Sessions(Memory):
 
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
         """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
+        self._note_asked(event.incarnation, event.member_id)
         self._active(event.member_id, event)
         if event.error in PROLONGS:
             self._prolong(event)
 
     def on_commit(self, event: OffsetCommitReplied) -> None:
         """So it does when a commit of a member arrives that is accepted, also in a join phase."""
+        self._note_asked(event.incarnation, event.member_id)
         self._active(event.member_id, event)
         if event.error == ACCEPTED:
             self._prolong(event)
@@ -178,7 +201,11 @@ class Sessions(Memory):
             self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
 
     def on_replied(self, event: ReplyEvent) -> None:
-        """It was active."""
+        """It was active; where the write of its SyncGroup failed, it stays parked for the group."""
+        self._note_asked(event.incarnation, event.member_id)
+        if event.error == "COORDINATOR_NOT_AVAILABLE":
+            self.before = self.seen.get((event.incarnation, event.member_id))
+            return
         self._active(event.member_id, event)
 
     def _active(self, member_id: str, event: CoordinatorEvent) -> None:

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import RequestIssued
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.steps import Reply, Step, is_accepted
+from rebalance_check.properties.views.steps import Reply, Step, is_accepted, members_of
 
 TAKEOVERS: Final = frozenset({"failover", "load", "unload"})
 """Steps after which another coordinator serves the group, or none."""
@@ -39,6 +39,8 @@ class MemberTimes:
 class StepTimes:
     """When the present status and generation of the group began, and the times of each member id.
 
+    What happens while a step lets time pass happened between ``since_least_ms`` and ``since_ms``; so with generations.
+    A group that was Dead may have had its status for longer: it is described by what the log has acknowledged.
     ``disturbed``: a fault was injected while the group was in this status; ``held``: the log acknowledges nothing.
     """
 
@@ -46,8 +48,10 @@ class StepTimes:
         self.members: dict[str, MemberTimes] = {}
         self.status = ""
         self.since_ms = 0
+        self.since_least_ms = 0
         self.generation = -1
         self.generation_ms = 0
+        self.generation_least_ms = 0
         self.came_from = ""
         self.disturbed = False
         self.held = False
@@ -57,12 +61,15 @@ class StepTimes:
         self._note_requests(step)
         for reply in step.replies_to(Api.JOIN_GROUP):
             self._note_join(step, reply)
+        since_ms = 0 if step.before.status == GroupStatus.DEAD else step.started.time_ms
         if step.after.generation != self.generation:
             self.generation, self.generation_ms = step.after.generation, step.now_ms
+            self.generation_least_ms = since_ms
             for times in self.members.values():
                 times.synced = False
         if step.after.status != self.status:
             self.came_from, self.status, self.since_ms = self.status, step.after.status, step.now_ms
+            self.since_least_ms = since_ms
             self.disturbed = False
         if step.verb in FAULTS:
             self.disturbed = True
@@ -88,6 +95,8 @@ class StepTimes:
             return
         member_id, request = reply.event.assigned_member_id, reply.request
         known = self.members.get(member_id)
+        if known is None and request in step.sent and member_id in members_of(step.before):
+            return  # it was answered from memory, and keeps the timeouts of the log, which no step shows
         session_ms, rebalance_ms = request.session_timeout_ms, rebalance_timeout_of(request)
         # Only the end of a join phase restarts sessions; the log may delay an answer, too.
         waited = request not in step.sent and step.before.status == GroupStatus.PREPARING_REBALANCE
@@ -95,7 +104,8 @@ class StepTimes:
             min(session_ms, known.session_ms if known else session_ms),
             min(rebalance_ms, known.rebalance_ms if known else rebalance_ms),
             max(rebalance_ms, known.longest_ms if known else rebalance_ms),
-            step.now_ms if waited else known.seen_ms if known else None,
+            step.started.time_ms if waited else known.seen_ms if known else None,
+            known is not None and known.synced,
         )
 
 

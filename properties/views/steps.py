@@ -5,7 +5,6 @@ A step begins with `StepStarted` and ends with `GroupDescribed`. An invariant ov
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -20,8 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     StepStarted,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
-from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED
 
 FORMED: Final = frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
@@ -97,7 +95,7 @@ def is_rebalancing(group: GroupDescribed) -> bool:
 
 
 class Steps(Memory):
-    """The step that has just ended, and the settings of the coordinator."""
+    """The step that has just ended, the request that the reply at hand answers, and the settings of the coordinator."""
 
     def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -109,6 +107,7 @@ class Steps(Memory):
         }
         super().__init__(handlers)
         self.step: Step | None = None
+        self.answered: RequestIssued | None = None
         self._max_size = UNLIMITED
         self._retention_ms = UNLIMITED
         self._started: StepStarted | None = None
@@ -134,7 +133,7 @@ class Steps(Memory):
 
     def on_reply(self, event: ReplyReceived) -> None:
         """A reply to a request that the history does not hold says nothing."""
-        request = self._waiting.pop(event.request, None)
+        request = self.answered = self._waiting.pop(event.request, None)
         if request is not None:
             self._replies.append(Reply(request, event))
 
@@ -149,52 +148,6 @@ class Steps(Memory):
             self._retention_ms,
         )  # fmt: skip
         self._started = None
-
-
-class Broken(NamedTuple):
-    """How a step breaks an invariant, and the event of the step that shows it."""
-
-    finding: str
-    event: Event
-
-
-Finding = Broken | bool
-"""What a step says about an invariant: how it is broken; True: it holds; False: the step does not test it."""
-
-
-class StepFold(Fold, ABC):
-    """An invariant over the steps of a scenario. `look` says what a step shows; only a step that could break counts."""
-
-    needs = ((StepStarted,),)
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {GroupDescribed: self.on_described})
-        self.compared = 0
-        self.steps: Steps
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same steps."""
-        self.steps = Steps.among(memories)
-        self.memories = (self.steps,)
-
-    @abstractmethod
-    def look(self, step: Step) -> Finding:
-        """What this step says about the invariant."""
-        ...
-
-    def on_described(self, event: GroupDescribed) -> None:
-        """Look at the step that this event ends."""
-        step = self.steps.step
-        if step is None or step.after is not event:
-            return
-        found = self.look(step)
-        self.compared = (self.compared or 0) + (found is not False)
-        if isinstance(found, Broken):
-            self.contradiction(
-                found.finding,
-                (f"`{step.started.step}` is performed at {STEP}.", step.started),
-                (f"at {STEP} {found.finding}: contradiction.", found.event),
-            )
 
 
 def pending_after(pending: dict[str, int], step: Step) -> dict[str, int]:

@@ -69,3 +69,31 @@ class Waiting(Memory):
         self.left_behind = self._kept.pop(key, None)
         is_its_own = refused is not None and (refused.incarnation, refused.member_id) == key
         self.turned_away, self._refused = (refused if is_its_own else None), None
+
+
+class LastJoins(Memory):
+    """The JoinGroup that each member waited with last; ``before`` is the one before the JoinGroup at hand."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                IncarnationStarted: self._on_incarnation,
+                RequestParked: self._on_parked,
+                MemberRemoved: self._on_removed,
+            }
+        )
+        self.before: RequestParked | None = None
+        self._last: Recent[MemberKey, RequestParked] = Recent(WAITING)
+
+    def _on_incarnation(self, event: IncarnationStarted) -> None:
+        for key in [key for key in self._last if key[0] == event.incarnation]:
+            del self._last[key]
+
+    def _on_parked(self, event: RequestParked) -> None:
+        if event.api == Api.JOIN_GROUP:
+            key = (event.incarnation, event.member_id)
+            self.before, self._last[key] = self._last.get(key), event
+
+    def _on_removed(self, event: MemberRemoved) -> None:
+        if event.reason != "replaced":
+            self._last.pop((event.incarnation, event.member_id), None)

@@ -21,7 +21,7 @@ from rebalance_check.properties.exit_codes import ExitCode
 from tests.command_line.broker_runs import Run, join, reply_to
 
 Command = Callable[..., Any]
-CLAIM = "heartbeat_is_fenced"
+CLAIM = "requests_are_fenced"
 
 
 def let_a_stale_heartbeat_pass(run: Run) -> None:

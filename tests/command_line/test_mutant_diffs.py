@@ -14,9 +14,9 @@ Command = Callable[..., Any]
 
 
 def test_a_mutant_of_the_implementation_with_two_edits(command: Command, golden: Callable[[str, str], None]) -> None:
-    answer = command("mutants", "silent-members-do-not-count", "--diff")
+    answer = command("mutants", "config-mismatch-ignored", "--diff")
     assert answer.code == 0
-    golden("silent-members-do-not-count.diff", answer.out)
+    golden("config-mismatch-ignored.diff", answer.out)
 
 
 @pytest.mark.parametrize("name", MODEL_MUTANTS)

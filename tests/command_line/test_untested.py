@@ -47,7 +47,10 @@ def test_judge__untested__exits_0__unless_each_claim_must_be_tested(
     assert "untested: one_leader: the history holds no" in command("judge", path, *CHOSEN, "--untested").out
     required = command("judge", path, *CHOSEN, "--require-tested")
     assert required.code == 12
-    assert "untested: one_leader: the history holds no MemberJoined or AssignmentComputed" in required.out
+    assert (
+        "untested: one_leader: the history holds no JoinGroupReplied, MemberJoined or AssignmentComputed"
+        in required.out
+    )
     assert command("judge", path, *CHOSEN, "--require-tested", "--exclude", "one_leader").code == 0
     assert command("judge", path, *CHOSEN, "--require-tested", "--without", "leader").code == 0
 
@@ -64,7 +67,7 @@ def test_judge__as_json_and_as_a_page__says_what_is_untested(
     page = tmp_path / "page.html"
     document = command("judge", recorded(START, GRANT, END), *CHOSEN, "--html", page, "--json").document
     assert document["verdicts"]["one_leader"] == {
-        "verdict": "untested", "reason": "the history holds no MemberJoined or AssignmentComputed",
+        "verdict": "untested", "reason": "the history holds no JoinGroupReplied, MemberJoined or AssignmentComputed",
     }  # fmt: skip
     assert document["verdict"] == "held"
     assert "untested: one_leader" in page.read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from rebalance_check.impl.mutants.registry import IMPL_MUTANTS
 from rebalance_check.impl.simulator.simulation import simulate
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.argument import argument
-from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.progress import RebalanceCompletes
 from rebalance_check.properties.verdict import Counterexample, Violated
 from rebalance_check.report.runs import explained
 

@@ -13,9 +13,9 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.seed_run import breaks, replay_command, run_seed
 from rebalance_check.pipeline.shrink import Shrunk, shrink
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
+from rebalance_check.properties.laws.progress import RebalanceCompletes
 from rebalance_check.properties.verdict import Violated
 
 MUTANT = SimulationOptions(

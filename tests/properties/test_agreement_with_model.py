@@ -13,8 +13,8 @@ from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.invariants.generation import GenerationMonotonicity
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.generation import GenerationMonotonicity
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
 

@@ -115,7 +115,7 @@ def test_what_a_claim_relies_on__accuses_a_coordinator_without_it__or_cannot_be_
         assert shown or LEADS_NOBODY.get(invariant.name) is feature, invariant
 
 
-LEADS_NOBODY: Final = {"one_leader": Feature.LEADER, "members_go_to_the_leader": Feature.LEADER}
+LEADS_NOBODY: Final = {"one_leader": Feature.LEADER}
 """Claims about a field that has no value where the feature is lacking: they would hold, and say nothing."""
 
 

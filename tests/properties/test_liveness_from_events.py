@@ -255,9 +255,11 @@ def verdict_of(history: History, name: str, events: list[Event]) -> Verdict:
 
 
 @pytest.mark.parametrize(("name", "events"), [(name, events) for name, each in HOLD.items() for events in each])
-def test_in_time__holds(history: History, name: str, events: list[Event]) -> None:
+def test_in_time__or_given_up__is_neither_violated_nor_undecided(
+    history: History, name: str, events: list[Event]
+) -> None:
     verdict = verdict_of(history, name, events)
-    assert isinstance(verdict, Held), verdict
+    assert isinstance(verdict, Held | Untested), verdict
 
 
 @pytest.mark.parametrize("name", HOLD)

@@ -12,13 +12,10 @@ from rebalance_check.properties.catalogue import CATALOGUE
 
 IN_BOTH: Final = {
     "assignment_is_disjoint",
-    "commit_is_fenced",
     "eager_owns_nothing_while_joining",
-    "empty_group_is_clean",
     "every_partition_gets_an_owner",
     "generation_has_only_joined",
     "generation_monotonicity",
-    "heartbeat_is_fenced",
     "leader_is_member",
     "load_restores_the_log",
     "lost_is_not_committed",
@@ -26,13 +23,10 @@ IN_BOTH: Final = {
     "one_assignment_per_generation",
     "one_member_per_instance",
     "owned_equals_assigned",
-    "pending_ids_are_not_members",
     "persisted_before_propagated",
     "rebalance_completes",
     "reset_member_loses_everything",
     "selected_protocol_is_listed_by_all",
-    "stable_is_persisted",
-    "sync_is_fenced",
 }
 """The claims that both make. What else the model claims speaks of its state, which no event shows."""
 

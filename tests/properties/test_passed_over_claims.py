@@ -22,7 +22,6 @@ from rebalance_check.model.vocabulary.events import (
     JoinGroupReplied,
     LeaveGroupReplied,
     MemberJoined,
-    MemberStarted,
     OffsetCommitReplied,
     OffsetCommitted,
     PartitionsAssigned,
@@ -38,7 +37,6 @@ History = Callable[..., list[Event]]
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 BEGAN: Final = IncarnationStarted(incarnation=0, generation=0, status="Empty", initial_rebalance_delay_ms=3_000)
 GENERATION: Final = GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-STARTED: Final = MemberStarted(member="m0", topics=("t",), rebalance_timeout_ms=60_000, session_timeout_ms=10_000)
 
 
 def moved(to: str, from_: str = "Stable", generation: int = 1) -> GroupStatusChanged:
@@ -119,9 +117,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
     ),
     "each gets what it wants": ("assigned_topics_are_wanted", (wanted(a="t", b="tu"),)),
     "some subscriptions are not known": ("assigned_topics_are_wanted", (wanted(a="t"),)),
-    "the write has ended": (
-        "writes_are_answered", (STARTED, parked("a", "LeaveGroup"), left(at=5_000), beat(at=30_000))
-    ),
     "it is assigned again": (
         "revoked_is_not_committed",
         (REVOKED, JOINED, PartitionsAssigned(member="m0", generation=2, partitions=("t-0",)), COMMITTED),
@@ -138,11 +133,11 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
-    "an assignment is awaited": (
-        "only_returning_leaders_skip",
-        (GENERATION, moved("CompletingRebalance", "PreparingRebalance"),
+    "a follower is told to skip": (
+        "one_leader",
+        (GENERATION, moved("Stable"),
          JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1,
-                          assigned_member_id="a", leader="a", skip_assignment=True)),
+                          assigned_member_id="b", leader="a", skip_assignment=True)),
     ),
     "another wants it": ("assigned_topics_are_wanted", (wanted(a="tu", b="t"),)),
     "it wants nothing": ("assigned_topics_are_wanted", (wanted(a="t", b=""),)),

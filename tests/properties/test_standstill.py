@@ -28,8 +28,8 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     RunStarted,
 )
-from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.progress import RebalanceCompletes
 from rebalance_check.properties.standstill.repetition import Repetition, repetition
 from rebalance_check.properties.verdict import Counterexample, Violated
 

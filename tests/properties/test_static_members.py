@@ -23,9 +23,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.invariants.agreement import OneLeader
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.laws.generation import OneLeader
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
 

@@ -105,7 +105,9 @@ def test_a_recording_without_a_run__reports_nothing_of_itself__and_holds(history
 
 def test_what_could_not_break__is_untested__and_the_reason_names_the_events_that_it_needs(history: History) -> None:
     judgement = judge(history(MemberStarted(member="m0"), GOOD), ["one_leader", "no_double_ownership"])
-    assert judgement.verdict("one_leader") == Untested("the history holds no MemberJoined or AssignmentComputed")
+    assert judgement.verdict("one_leader") == Untested(
+        "the history holds no JoinGroupReplied, MemberJoined or AssignmentComputed"
+    )
     assert judgement.verdict("no_double_ownership") == Held(1)
     assert (judgement.outcome, judgement.exit_code) == (Outcome.HELD, 0)
     judgement.check()
@@ -114,7 +116,9 @@ def test_what_could_not_break__is_untested__and_the_reason_names_the_events_that
 def test_untested__is_undecided_where_each_claim_must_be_tested(history: History) -> None:
     judgement = judge(history(GOOD), ["one_leader", "no_double_ownership"], require_tested=True)
     assert (judgement.outcome, judgement.exit_code) == (Outcome.UNDECIDED, 12)
-    with pytest.raises(UndecidedError, match="one_leader: untested: the history holds no MemberJoined"):
+    with pytest.raises(
+        UndecidedError, match="one_leader: untested: the history holds no JoinGroupReplied, MemberJoined"
+    ):
         judgement.check()
 
 
@@ -182,7 +186,7 @@ def test_a_name_that_is_none__is_refused(history: History) -> None:
 
 
 def test_what_is_excluded__does_not_count(history: History) -> None:
-    judgement = judge(history(GOOD, BAD, ended=False), exclude=["ownership", "cooperative", "liveness"])
+    judgement = judge(history(GOOD, BAD, ended=False), exclude=["ownership", "cooperative", "deadlines"])
     assert not {"no_double_ownership", "revoked_before_reassigned", "rebalance_completes"} & set(judgement.names)
     assert judgement.counterexamples == ()
     with pytest.raises(RebalanceCheckError, match="nothing is left to judge of the 1 invariants"):
@@ -192,7 +196,7 @@ def test_what_is_excluded__does_not_count(history: History) -> None:
 def test_choose__without_arguments_is_the_catalogue__and_no_invariants_are_none() -> None:
     assert choose() == CATALOGUE
     assert choose([]) == ()
-    assert choose(["timing", "no_double_ownership"]) == (*select(["timing"]), NoDoubleOwnership)
+    assert choose(["deadlines", "no_double_ownership"]) == (*select(["deadlines"]), NoDoubleOwnership)
 
 
 def test_a_run_end_without_a_group__tests_nothing() -> None:

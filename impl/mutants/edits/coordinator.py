@@ -18,13 +18,6 @@ _NODES: Final = "rebalance_check.impl.simulator.nodes"
 _TIMERS: Final = {
     "session-cut-short": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + timeout_ms // 2"),),
     "session-runs-twice": (Edit(f"{_SHARD}.arm_session", "self.now_ms + timeout_ms", "self.now_ms + 2 * timeout_ms"),),
-    "join-phase-runs-twice": (
-        Edit(
-            f"{_SHARD}.arm_join",
-            "self.now_ms + timeout_ms",
-            "self.now_ms + (timeout_ms if arguments else 2 * timeout_ms)",
-        ),
-    ),
     "join-phase-waits-for-ever": (
         Edit(
             f"{_REBALANCE}:prepare_rebalance",
@@ -45,9 +38,6 @@ _TIMERS: Final = {
             '        self.timers.arm(TimerKey(TimerKind.JOIN, group.group_id, "behind"), deadline_ms)\n'
             "    self.timers.cancel(TimerKey(TimerKind.JOIN, group.group_id))",
         ),
-    ),
-    "pending-id-outlives-its-session": (
-        Edit(f"{_JOIN}:join_as_new_member", "request.session_timeout_ms", "2 * request.session_timeout_ms"),
     ),
     "new-member-join-timeout-never-fires": (
         Edit(
@@ -128,18 +118,6 @@ _JOINING: Final = {
     ),
     "join-keeps-absent-members": (
         Edit(f"{_REBALANCE}:complete_join", "    remove_silent_dynamic_members(shard, group)\n", ""),
-    ),
-    "silent-members-do-not-count": (
-        Edit(
-            f"{_REBALANCE}:complete_join",
-            "if not elect_joined_leader(shard, group):",
-            "if not elect_joined_leader(shard, group) and group.awaiting_join_count:",
-        ),
-        Edit(
-            f"{_REBALANCE}:start_generation",
-            "GroupStatus.COMPLETING_REBALANCE if group.members else",
-            "GroupStatus.COMPLETING_REBALANCE if group.awaiting_join_count else",
-        ),
     ),
     "absent-leader-not-replaced": (
         Edit(f"{_REBALANCE}:elect_joined_leader", "group.leader = shard.choices.leader(joined)", "group.leader = None"),

@@ -142,13 +142,6 @@ _HEARTBEAT_ANSWERS: Final = {
 }
 
 _REPLACEMENT: Final = {
-    "offsets-are-not-loaded": (
-        Edit(
-            "rebalance_check.impl.coordinator.failover:replay",
-            "            offsets[record.group_id].keep(record, at)",
-            "            pass",
-        ),
-    ),
     "live-groups-are-not-left": (
         Edit(
             "rebalance_check.impl.coordinator.leave:leave_group",

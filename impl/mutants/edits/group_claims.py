@@ -32,7 +32,6 @@ GROUP_CLAIM_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "leads = group.leader != member.member_id",
         ),
     ),
-    "leave-is-not-answered": (Edit(f"{_COORDINATOR}.leave:leave_group", "after_writes(shard, on_answer)", "pass"),),
     "positions-outlive-the-partition": (
         Edit(
             f"{_CLIENT}.consumer:ConsumerCoordinator._forget_positions",

@@ -22,10 +22,10 @@ from rebalance_check.integration.differential.campaign import campaign, finding_
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.pipeline.scenario_runs import BrokenScenario, break_scenario
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.invariants import observed
+from rebalance_check.properties.catalogue import KAFKA_BREAKS, select
 
-NAMES = (*(invariant.name for invariant in observed.CLAIMS), *side_by_side.OBSERVABLE)
+BROKEN_BY_KAFKA = {invariant.name for invariant in KAFKA_BREAKS}
+NAMES = tuple(name for name in side_by_side.JUDGED if name not in BROKEN_BY_KAFKA)
 MUTANTS = [
     mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch) and mutant.caught_by in NAMES
 ]

@@ -6,7 +6,7 @@ from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.differential.campaign import campaign, finding_in, shrunk
 from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.properties.invariants.expectations import CLAIMS
+from rebalance_check.properties.catalogue import KAFKA_BREAKS
 
 EVERYWHERE = ("4.3.1", "3.9.2", "3.9.2-scala")
 JAVA = ("4.3.1", "3.9.2")
@@ -165,4 +165,4 @@ def test_a_seed_is_one_scenario() -> None:
 
 
 def test_every_claim_has_a_name_of_its_own__and_a_scenario_that_breaks_it() -> None:
-    assert sorted(claim.name for claim in CLAIMS) == sorted(BROKEN)
+    assert sorted(claim.name for claim in KAFKA_BREAKS) == sorted(BROKEN)
