@@ -34,10 +34,9 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import members, ownership
+from rebalance_check.properties.laws import causes, leaders, members, ownership, requests
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
@@ -67,7 +66,9 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *answering.CLAIMS,
     *waiting_writes.CLAIMS,
     *owning.CLAIMS,
-    *WireClaims,
+    *requests.LAWS,
+    *leaders.LAWS,
+    *causes.LAWS,
     *liveness.CLAIMS,
 )
 """Every built-in invariant."""

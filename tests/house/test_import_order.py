@@ -100,7 +100,6 @@ FLOORS = (
         "properties.invariants",
         "properties.status",
         "properties.config_store",
-        "properties.wire",
         "properties.need",
         "properties.contract",
     ),
