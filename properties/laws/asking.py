@@ -30,7 +30,7 @@ from rebalance_check.properties.engines.rules import Broken, Checked, Reason, Ru
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
-from rebalance_check.properties.views.clients import Clients
+from rebalance_check.properties.views.clients import OWN_RECORD, Clients
 from rebalance_check.properties.views.errors import LOSSES, UNSEEN
 from rebalance_check.properties.views.own_record import record_of
 
@@ -48,9 +48,10 @@ DISTURBED: Final = (
 """The premise where time counts."""
 
 DISTURBANCES: Final[tuple[type[Event], ...]] = (
-    ProcessStarted, ProcessSignalled, ProcessEnded, ConnectionClosed, CoordinatorMoved,
+    ProcessStarted, ProcessSignalled, ProcessEnded, ConnectionClosed, CoordinatorMoved, RequestObserved, ReplyObserved,
+    *OWN_RECORD,
 )  # fmt: skip
-"""Events that explain what a client does or leaves undone."""
+"""Events that explain what a client does or leaves undone: those of the wire, and those of a member's own record."""
 
 Look: TypeAlias = Callable[[Client, RequestObserved], Findings]
 LookWith: TypeAlias = Callable[[Client, RequestObserved, Clients], Findings]

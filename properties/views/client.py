@@ -132,6 +132,11 @@ class Client:
         return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
 
     @property
+    def shows_bytes(self) -> bool:
+        """Whether its requests are known as they were sent, all of them: their versions are."""
+        return self.spoke is not None and self.spoke.version >= 0
+
+    @property
     def session_ms(self) -> int:
         """The session timeout of its last JoinGroup."""
         return self.join.session_timeout_ms if self.join else 0

@@ -21,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectionClosed,
     ConnectionOpened,
     CoordinatorMoved,
+    Event,
     LookUpAnswered,
     LookUpSent,
     MemberClosing,
@@ -47,7 +48,7 @@ from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.client import Client, Process
 from rebalance_check.properties.views.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
 from rebalance_check.properties.views.own_record import METADATA, OwnRecords, OwnRequest, Recorded
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, WAITING, Recent
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that a member sends about itself."""
@@ -68,6 +69,18 @@ OfApplications: TypeAlias = (
 """What only a member's own record says."""
 
 
+RECORDS: Final[tuple[type[Event], ...]] = (
+    RequestSent, RequestAnswered, LookUpSent, LookUpAnswered, MetadataReceived, MemberStarted, MemberClosing,
+    MemberPaused, MemberResumed, MemberLeft, MemberCrashed,
+)  # fmt: skip
+OF_APPLICATIONS: Final[tuple[type[Event], ...]] = (
+    SubscriptionChanged, RebalanceEnforced, ApplicationBusy, ConnectionBroken, MembershipLost, MemberJoined,
+    AssignmentCompleted,
+)  # fmt: skip
+OWN_RECORD: Final = (*RECORDS, *OF_APPLICATIONS)
+"""The events by which a member's own record shows it."""
+
+
 class Clients(Memory):
     """Shows the `client` that the event at hand concerns, as it was before it.
 
@@ -81,26 +94,18 @@ class Clients(Memory):
             ProcessStarted, ProcessSignalled, ProcessEnded, CoordinatorMoved, ConnectionOpened, ConnectionClosed,
             RequestObserved, ReplyObserved,
         )  # fmt: skip
-        records = (
-            RequestSent, RequestAnswered, LookUpSent, LookUpAnswered, MetadataReceived, MemberStarted, MemberClosing,
-            MemberPaused, MemberResumed, MemberLeft, MemberCrashed,
-        )  # fmt: skip
-        others = (
-            SubscriptionChanged, RebalanceEnforced, ApplicationBusy, ConnectionBroken, MembershipLost, MemberJoined,
-            AssignmentCompleted,
-        )  # fmt: skip
         super().__init__(
             {
                 **dict.fromkeys(wire, self.take),
-                **dict.fromkeys(records, self._take_record),
-                **dict.fromkeys(others, self._take_other),
+                **dict.fromkeys(RECORDS, self._take_record),
+                **dict.fromkeys(OF_APPLICATIONS, self._take_other),
             }
         )
         self.client: Client | None = None
         self.sent: RequestObserved | None = None
         self.got: ReplyObserved | None = None
         self.request: RequestObserved | None = None
-        self.processes: dict[str, Process] = {}
+        self.processes: Recent[str, Process] = Recent(DEPARTED)
         self.clients: Recent[int, Client] = Recent(WAITING)
         self.records = OwnRecords()
         self._count = 0
@@ -115,7 +120,7 @@ class Clients(Memory):
         self._settle(event)
         self.sent = event if isinstance(event, RequestObserved) else None
         self.got = event if isinstance(event, ReplyObserved) else None
-        self.request = self._requests.get(event.request) if isinstance(event, ReplyObserved) else None
+        self.request = self._requests.pop(event.request, None) if isinstance(event, ReplyObserved) else None
         match event:
             case RequestObserved():
                 self._requests[event.request] = event

@@ -138,7 +138,7 @@ def _left_and_ended(event: MemberLeft, clients: Clients) -> Iterator[Finding]:
 
 def _says_so(client: Client, event: MembershipLost | MemberLeft, clients: Clients) -> Finding | None:
     started = clients.records.settings_of(event.member)
-    if client.is_static or (client.left is None and not client.is_member):
+    if client.is_static or not client.shows_bytes or (client.left is None and not client.is_member):
         return None
     if client.left is not None:
         return CHECKED

@@ -214,7 +214,7 @@ def _comes_back_as(client: Client, sent: RequestObserved) -> Findings:
 def _stays(client: Client, sent: RequestObserved) -> Findings:
     """A LeaveGroup about others is an administrator's."""
     join = client.join
-    if join is None or not join.instance_id or not sent.leaving:
+    if join is None or not join.instance_id or not sent.leaving or not client.shows_bytes:
         return None
     if not any(member == client.member_id or instance == join.instance_id for member, instance in sent.leaving):
         return None
