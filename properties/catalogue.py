@@ -16,19 +16,21 @@ from rebalance_check.properties.laws import (
     admission,
     assignment,
     causes,
+    client_causes,
     coordinator,
     deadlines,
     generation,
     generation_members,
+    leaders,
     members,
     ownership,
     persistence,
     progress,
     refusals,
+    requests,
     status,
 )
 from rebalance_check.properties.need.catalogue import NeedClaims
-from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
@@ -47,7 +49,9 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *status.LAWS,
     *ConnectWorkers,
     *ConfigStoreClaims,
-    *WireClaims,
+    *requests.LAWS,
+    *leaders.LAWS,
+    *client_causes.LAWS,
     *deadlines.LAWS,
     *progress.LAWS,
 )

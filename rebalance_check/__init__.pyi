@@ -282,7 +282,7 @@ from rebalance_check.properties.verdict import (
     Violated,
     Violation,
 )
-from rebalance_check.properties.wire.catalogue import WireClaims
+from rebalance_check.properties.laws.by_kip import WireClaims
 
 __all__ = [
     "CATALOGUE",

@@ -80,6 +80,7 @@ def request_answered(
             generation=reply.generation_id,
             leader=reply.leader,
             protocol=reply.protocol_name or "",
+            assigned_member_id=reply.member_id,
             members=tuple((joined.member_id, claims_in(joined.metadata)) for joined in reply.members),
         )
     work = work_in(reply.assignment) if isinstance(reply, SyncGroupReply) and reply.assignment else ()

@@ -107,7 +107,7 @@ def _answered(member: str, api: str, number: int, reply: Any) -> LookUpAnswered 
         members = tuple((joined.member_id, _claims(_encoded(joined.metadata))) for joined in reply.members)
         return RequestAnswered(
             generation=reply.generation_id, leader=reply.leader or "", protocol=reply.protocol_name or "",
-            members=members, **said,
+            members=members, assigned_member_id=reply.member_id or "", **said,
         )  # fmt: skip
     if api == Api.SYNC_GROUP:
         return RequestAnswered(assignment=_work(_encoded(reply.assignment)), **said)

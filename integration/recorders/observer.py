@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.events import (
     SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.invariants.identity import NOT_NOTIFIED
+from rebalance_check.properties.views.client import NOT_NOTIFIED
 
 _ENDS_A_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
 

@@ -34,8 +34,9 @@ class RequestSent(Event):
 class RequestAnswered(Event):
     """The member got a reply, or gave the request up (``error=None``: the outcome stays unknown).
 
-    ``leader`` is a member, ``members`` the subscriptions in the leader's reply as (member, owned partitions), and
-    ``assignment`` the partitions of a SyncGroup reply; each is empty where the reply carries none.
+    ``leader`` is a member, ``members`` the subscriptions in the leader's reply as (member, owned partitions),
+    ``assignment`` the partitions of a SyncGroup reply, and ``assigned_member_id`` the id in a JoinGroup reply; each is
+    empty where the reply carries none.
     """
 
     member: str
@@ -47,6 +48,7 @@ class RequestAnswered(Event):
     protocol: str = ""
     members: tuple[tuple[str, tuple[str, ...]], ...] = ()
     assignment: tuple[str, ...] = ()
+    assigned_member_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

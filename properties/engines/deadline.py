@@ -12,7 +12,16 @@ from typing import Any, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.engines.order import ALL
-from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
+from rebalance_check.properties.engines.rules import (
+    CHECKED,
+    Broken,
+    Excused,
+    Findings,
+    RuleFold,
+    Views,
+    broken,
+    keys_of,
+)
 from rebalance_check.properties.kinds import Counts, Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import Undecided, Verdict, Violated
 from rebalance_check.properties.views.deadlines import Deadlines, Wait
@@ -36,7 +45,13 @@ class Due:
 
 Begins: TypeAlias = Callable[..., Due | list[Due] | None]
 Ends: TypeAlias = Callable[..., Any]
-"""Takes an event and the views: the keys whose obligation ends with it; None for none."""
+"""Takes an event and the views: the keys whose obligation ends with it, and findings about how; None for none."""
+Counts: TypeAlias = Callable[..., int | None]
+"""Takes an obligation, an event and the views: since when, in ms, its time counts there; None while none does."""
+
+
+def _from_its_begin(due: Due, _event: Event, *_views: Any) -> int | None:
+    return due.since.time_ms
 
 
 class DeadlineFold(RuleFold):
@@ -49,11 +64,13 @@ class DeadlineFold(RuleFold):
         ends: Mapping[type[Event], Ends],
         cancels: Mapping[type[Event], Ends],
         looks: Sequence[type[Event]],
+        counts_from: Counts,
         views: Views,
     ) -> None:
         kinds = dict.fromkeys([*looks, *cancels, *ends, *begins])
         handlers = {kind: self._handler(begins.get(kind), ends.get(kind), cancels.get(kind)) for kind in kinds}
         super().__init__(invariant, handlers, views)
+        self._counts_from = counts_from
         self._open: Recent[Hashable, Due] = Recent(WAITING)
 
     def _handler(self, begins: Begins | None, ends: Ends | None, cancels: Ends | None) -> Handler:
@@ -65,7 +82,9 @@ class DeadlineFold(RuleFold):
                     self._open.clear()
                 self._open.pop(key, None)
             for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                if self._open.pop(key, None) is not None:
+                if isinstance(key, Broken | Excused):
+                    self.conclude(key)
+                elif self._open.pop(key, None) is not None:
                     self.conclude(CHECKED)
             for due in keys_of(begins(event, *self.views)) if begins is not None else ():
                 self._open.setdefault(due.key, due)
@@ -73,8 +92,11 @@ class DeadlineFold(RuleFold):
         return take
 
     def _look(self, event: Event) -> None:
-        over = [due for due in self._open.values() if event.time_ms - due.since.time_ms > due.within_ms]
-        for due in over:
+        late = [due for due in self._open.values() if event.time_ms - due.since.time_ms > due.within_ms]
+        for due in late:
+            since_ms = self._counts_from(due, event, *self.views)
+            if since_ms is None or event.time_ms - since_ms <= due.within_ms:
+                continue
             del self._open[due.key]
             self.conclude(_late(due, event))
 
@@ -94,6 +116,7 @@ def deadline(
     *,
     cancels: Mapping[type[Event], Ends] | None = None,
     looks: Sequence[type[Event]] = (),
+    counts_from: Counts = _from_its_begin,
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:
@@ -101,11 +124,11 @@ def deadline(
 
     ``begins`` extracts obligations, ``ends`` the keys of those that an event meets, ``cancels`` of those that it makes
     void (`ALL`: each). Each of these events shows the time, and so do those of the types ``looks``. An obligation that
-    is open already does not begin anew.
+    is open already does not begin anew. ``counts_from`` says since when its time counts, where disturbances do not.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = DeadlineFold(invariant, begins, ends, cancels or {}, looks, views)
+        made = DeadlineFold(invariant, begins, ends, cancels or {}, looks, counts_from, views)
         made.needs = tuple(needs)
         return made
 

@@ -23,7 +23,7 @@ from rebalance_check.integration.kits.client.scenarios import FAULTS, SCENARIOS,
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult, chosen_kips
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
+from rebalance_check.properties.laws.by_kip import BY_KIP
 from rebalance_check.report.terminal import suggested, visible
 
 _READY = ", ".join(each.name for each in ADAPTERS)
@@ -47,7 +47,7 @@ BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the 
               help="No scenario begins after this time.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides who is stopped, killed, refused.")
 @click.option("--kip", "kips", multiple=True, metavar="NAME",
-              help=f"Judge the claims of this KIP alone: {', '.join(CLAIMS_BY_KIP)}; default: all.")  # fmt: skip
+              help=f"Judge the claims of this KIP alone: {', '.join(BY_KIP)}; default: all.")  # fmt: skip
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
               help=f"Run this scenario alone: {', '.join(SCENARIOS)}; default: all.")  # fmt: skip
 @click.option("--faults", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -78,7 +78,7 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
         command=subject.command,
         subject=subject.name,
         scenarios=chosen_scenarios(scenarios, is_static=subject.command.has(INSTANCE), has_faults=faults is not None),
-        kips=chosen_kips(kips, CLAIMS_BY_KIP),
+        kips=chosen_kips(kips, BY_KIP),
         out=history,
         broker=broker,
         members=members,

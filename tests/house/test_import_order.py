@@ -99,7 +99,6 @@ FLOORS = (
         "properties.laws",
         "properties.invariants",
         "properties.config_store",
-        "properties.wire",
         "properties.need",
         "properties.contract",
     ),

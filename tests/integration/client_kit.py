@@ -12,8 +12,8 @@ from rebalance_check.integration.kits.client.placeholders import INSTANCE, Clien
 from rebalance_check.integration.kits.client.run import ClientRun
 from rebalance_check.integration.kits.client.scenarios import chosen_scenarios
 from rebalance_check.integration.kits.report import KitReport
+from rebalance_check.properties.laws.by_kip import BY_KIP
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
 
 PROGRAMS: Final = Path(__file__).parent / "kits" / "programs"
 PLACES: Final = ("{bootstrap}", "{group}", "{topic}")
@@ -28,7 +28,7 @@ def tried(
     run = ClientRun(
         command=command,
         scenarios=chosen_scenarios(scenarios, is_static=command.has(INSTANCE), has_faults="faults" in settings),
-        kips=CLAIMS_BY_KIP,
+        kips=BY_KIP,
         out=out,
         **{"members": 2, **settings},
     )

@@ -9,8 +9,8 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestObserved
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.properties.wire.catalogue import WireClaims
 
 History = Callable[..., list[Event]]
 

@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.wire_events import (
     ReplyObserved,
     RequestObserved,
 )
-from rebalance_check.properties.wire.errors import UNSEEN
+from rebalance_check.properties.views.errors import UNSEEN
 
 MEMBER_ID_VERSION: Final = 4
 """From this version of JoinGroup a new member that has no id gets one before it may join (KIP-394)."""

@@ -14,8 +14,8 @@ from rebalance_check.integration.kits.adapters.ours.slips import SLIPS, slip
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.by_kip import BY_KIP, WireClaims
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP, WireClaims
 from tests.integration.kits.ours_in_threads import HEARTBEAT_MS, SHORT_MS, OurGroup
 
 NEVER_MS = 60_000
@@ -225,7 +225,7 @@ def test_without_a_slip__no_claim_is_violated__and_each_is_tested(tmp_path: Path
 def test_each_claim_is_caught_by_a_slip__and_each_slip_has_a_play() -> None:
     assert sorted(each.caught_by for each in SLIPS.values()) == sorted(claim.name for claim in WireClaims)
     assert sorted(PLAYS) == sorted(SLIPS)
-    assert sorted(claim.name for claims in CLAIMS_BY_KIP.values() for claim in claims) == sorted(
+    assert sorted(claim.name for claims in BY_KIP.values() for claim in claims) == sorted(
         claim.name for claim in WireClaims
     )
 

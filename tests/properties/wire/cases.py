@@ -10,8 +10,8 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.properties.wire.catalogue import WireClaims
 from tests.properties.wire.on_the_wire import Wire
 
 History = Callable[..., list[Event]]

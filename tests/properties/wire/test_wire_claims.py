@@ -1,6 +1,6 @@
 """No claim about the wire is left out."""
 
-from rebalance_check.properties.wire.catalogue import WireClaims
+from rebalance_check.properties.laws.by_kip import WireClaims
 from tests.properties.wire import test_identity_claims as identity
 from tests.properties.wire import test_joining_claims as joining
 from tests.properties.wire import test_other_claims as others

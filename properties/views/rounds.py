@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    ConnectionBroken,
     ConnectionClosed,
     CoordinatorMoved,
+    MemberEvent,
+    MembershipLost,
     ProcessSignalled,
     ReplyObserved,
     RequestObserved,
@@ -67,11 +71,23 @@ class Since:
     """What happened to a client since it sent its last JoinGroup; each the last of its kind."""
 
     errors: dict[str, Answered] = field(default_factory=dict)
-    closed: ConnectionClosed | None = None
+    closed: ConnectionClosed | ConnectionBroken | None = None
+    gave_up: ConnectionClosed | None = None
+    """It closed the connection on which its JoinGroup was open."""
     unseen: ReplyObserved | None = None
     paused: ProcessSignalled | None = None
-    left: RequestObserved | None = None
+    left: RequestObserved | MembershipLost | None = None
     metadata: ReplyObserved | None = None
     moved: CoordinatorMoved | None = None
+    asked: MemberEvent | None = None
+    """Its application changed the subscription, or enforced a rebalance."""
+    completed: AssignmentCompleted | None = None
+    heartbeats: int = 0
+    """It sent so many while its JoinGroup was open."""
     was_silent: bool = False
     """More than a session timeout lay between two accepted requests."""
+
+    @property
+    def closed_itself(self) -> bool:
+        """Whether it closed a connection itself."""
+        return isinstance(self.closed, ConnectionClosed) and self.closed.closed_by == "client"

@@ -1,4 +1,4 @@
-"""What the wire shows of one client: its JoinGroups, what was replied, what is open, and what happened meanwhile.
+"""What is known of one client: its JoinGroups, what was replied, what is open, and what happened meanwhile.
 
 A client is one member's place in a process: it goes on when its member id is lost and it joins anew, and it ends with
 its process.
@@ -11,16 +11,21 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    ApplicationBusy,
+    AssignmentCompleted,
+    ConnectionBroken,
     ConnectionClosed,
     Event,
+    MemberEvent,
+    MemberJoined,
+    MembershipLost,
     ProcessSignalled,
     ProcessStarted,
     ReplyObserved,
     RequestObserved,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.views.recent import GENERATIONS, Recent
-from rebalance_check.properties.wire.errors import (
+from rebalance_check.properties.views.errors import (
     COOPERATIVE,
     COORDINATOR_ERRORS,
     FENCED_INSTANCE_ID,
@@ -32,10 +37,16 @@ from rebalance_check.properties.wire.errors import (
     UNKNOWN_MEMBER_ID,
     UNSEEN,
 )
-from rebalance_check.properties.wire.rounds import Answered, Round, Since
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.rounds import Answered, Round, Since
 
 SLOW_MS: Final = 1_000
 """A client that waited so long for a reply, other than that to its JoinGroup, could do nothing else meanwhile."""
+
+NOT_NOTIFIED: Final = "not notified"
+"""The reason where a client does not show why it lost its membership."""
+GIVEN_UP_FREELY: Final = ("poll timeout", "unsubscribed", "taking too long", NOT_NOTIFIED)
+"""How the reasons are recorded of a member that left by itself, or of which nothing says that it did not."""
 
 CHAIN: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 """The two requests of a rebalance: a client sends the next one after it has the reply to the one before."""
@@ -51,9 +62,16 @@ class Process:
     paused: ProcessSignalled | None = None
     partitions: dict[str, frozenset[str]] = field(default_factory=dict)
     """The partitions of each topic that Metadata replies listed last."""
+    lists_metadata: bool = True
+    """Whether the record shows the metadata that it has: on the wire, and in a record that had some of it."""
     joined_before: RequestObserved | None = None
     """The last JoinGroup of the process's run before this one."""
     clients: list[Client] = field(default_factory=list)
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether it is known what metadata it has."""
+        return self.is_known and self.lists_metadata
 
     @property
     def is_known(self) -> bool:
@@ -68,6 +86,8 @@ class Client:
     number: int
     process: Process
     client_id: str
+    is_own: bool = False
+    """Whether it records itself, by a clock of its own."""
     connections: set[int] = field(default_factory=set)
     open: dict[int, RequestObserved] = field(default_factory=dict)
     """The group requests without a reply, by number."""
@@ -88,6 +108,8 @@ class Client:
     lost: Answered | None = None
     """The reply by which it lost its membership, until it is accepted again."""
     fenced: Answered | None = None
+    left: RequestObserved | None = None
+    """Its LeaveGroup, until it joins again."""
     since: Since = field(default_factory=Since)
     used: dict[int, int] = field(default_factory=dict)
     """The last generation in a request on each connection."""
@@ -108,6 +130,11 @@ class Client:
         """What sentences call it."""
         connection = self.spoke.connection if self.spoke else "?"
         return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
+
+    @property
+    def shows_bytes(self) -> bool:
+        """Whether its requests are known as they were sent, all of them: their versions are."""
+        return self.spoke is not None and self.spoke.version >= 0
 
     @property
     def session_ms(self) -> int:
@@ -165,6 +192,8 @@ class Client:
         self.spoke = request
         if request.request_generation != NO_GENERATION:
             self.used[request.connection] = request.request_generation
+        if request.api == Api.HEARTBEAT and self.joining is not None:
+            self.since.heartbeats += 1
         if request.api == Api.JOIN_GROUP:
             self._begin_round(request)
         elif request.api == Api.LEAVE_GROUP:
@@ -174,11 +203,13 @@ class Client:
         unsure = self.since.closed is not None or self.since.unseen is not None
         if join.member_id != self.member_id or (unsure and self.applied and self.applied.join is self.join):
             self.applied = None
-        self.join = join
+        self.join, self.left = join, None
         self.since = Since()
 
-    def _leave(self, request: RequestObserved) -> None:
+    def _leave(self, request: RequestObserved | MembershipLost) -> None:
         self.since.left = request
+        if isinstance(request, RequestObserved):
+            self.left = request
         self.member_id, self.is_member, self.applied = "", False, None
         self.open = {number: each for number, each in self.open.items() if each.api not in CHAIN}
 
@@ -208,7 +239,8 @@ class Client:
     def _accept(self, answered: Answered) -> None:
         request, reply = answered.request, answered.reply
         if request.api == Api.JOIN_GROUP:
-            self.member_id, self.is_member, self.lost, self.fenced = reply.assigned_member_id, True, None, None
+            member_id = reply.assigned_member_id or request.member_id
+            self.member_id, self.is_member, self.lost, self.fenced = member_id, True, None, None
             if self.round is not None and reply.reply_generation < self.round.generation:
                 self.used.clear()  # the group was created anew, and counts its generations from the start
             self.round = self.rounds[reply.reply_generation] = Round(request, reply)
@@ -254,12 +286,32 @@ class Client:
 
     def disconnected(self, event: ConnectionClosed) -> None:
         """One of its connections closed, with what was open on it."""
+        join = self.joining
+        if join is not None and join.connection == event.connection and event.closed_by == "client":
+            self.since.gave_up = event
         self.connections.discard(event.connection)
         self.used.pop(event.connection, None)
         self.open = {number: each for number, each in self.open.items() if each.connection != event.connection}
         self.since.closed = event
         self.disturbed_ms = event.time_ms
         self.is_cut_off |= event.closed_by != "client"
+
+    def recorded(self, event: MemberEvent) -> None:
+        """It recorded something that the wire does not show."""
+        match event:
+            case ConnectionBroken():
+                self.since.closed, self.disturbed_ms, self.is_cut_off = event, event.time_ms, True
+            case ApplicationBusy():
+                self.disturbed_ms = max(self.disturbed_ms, event.time_ms + event.busy_ms)
+            case MembershipLost():
+                if any(words in event.reason for words in GIVEN_UP_FREELY):
+                    self._leave(event)
+            case MemberJoined():
+                self.member_id = self.member_id or event.member_id
+            case AssignmentCompleted():
+                self.since.completed = event
+            case _:
+                self.since.asked = event
 
     def resumed(self, event: Event) -> None:
         """Its process goes on."""

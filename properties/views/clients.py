@@ -1,5 +1,8 @@
 """The clients of a group: which of them each event concerns, and what each was before that event.
 
+A recorder between clients and brokers shows them, or their own records do (`own_record`): both become one view, so that
+one set of invariants judges a client on the wire, in a recorded application and in a simulated group.
+
 A process has one member of the group at a time, or several that differ in their connections. A request belongs to the
 client that was assigned its member id; else to the client of its connection; else to a client of its process that is no
 member; else to a new one.
@@ -12,25 +15,44 @@ from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    ApplicationBusy,
+    AssignmentCompleted,
+    ConnectionBroken,
     ConnectionClosed,
     ConnectionOpened,
     CoordinatorMoved,
+    Event,
+    LookUpAnswered,
+    LookUpSent,
+    MemberClosing,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MemberPaused,
+    MemberResumed,
+    MembershipLost,
+    MemberStarted,
+    MetadataReceived,
     ProcessEnded,
     ProcessSignalled,
     ProcessStarted,
+    RebalanceEnforced,
     ReplyObserved,
+    RequestAnswered,
     RequestObserved,
+    RequestSent,
+    SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.kinds import Memory
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
-from rebalance_check.properties.wire.client import Client, Process
-from rebalance_check.properties.wire.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
+from rebalance_check.properties.views.client import Client, Process
+from rebalance_check.properties.views.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
+from rebalance_check.properties.views.own_record import METADATA, OwnRecords, OwnRequest, Recorded
+from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, WAITING, Recent
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that a member sends about itself."""
 OF_CLIENTS: Final = OF_MEMBERS | {Api.LEAVE_GROUP}
-METADATA: Final = "Metadata"
 OF_PARTITIONS: Final = frozenset({"Fetch", Api.OFFSET_FETCH, Api.OFFSET_COMMIT})
 """The requests that show that a client has taken partitions up."""
 
@@ -38,46 +60,67 @@ OnTheWire: TypeAlias = (
     ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved | ConnectionOpened | ConnectionClosed
     | RequestObserved | ReplyObserved
 )  # fmt: skip
-"""What a recorder between clients and brokers observes."""
+"""What a recorder between clients and brokers observes, or a member's own record says in its place."""
+
+OfApplications: TypeAlias = (
+    SubscriptionChanged | RebalanceEnforced | ApplicationBusy | ConnectionBroken | MembershipLost | MemberJoined
+    | AssignmentCompleted
+)  # fmt: skip
+"""What only a member's own record says."""
+
+
+RECORDS: Final[tuple[type[Event], ...]] = (
+    RequestSent, RequestAnswered, LookUpSent, LookUpAnswered, MetadataReceived, MemberStarted, MemberClosing,
+    MemberPaused, MemberResumed, MemberLeft, MemberCrashed,
+)  # fmt: skip
+OF_APPLICATIONS: Final[tuple[type[Event], ...]] = (
+    SubscriptionChanged, RebalanceEnforced, ApplicationBusy, ConnectionBroken, MembershipLost, MemberJoined,
+    AssignmentCompleted,
+)  # fmt: skip
+OWN_RECORD: Final = (*RECORDS, *OF_APPLICATIONS)
+"""The events by which a member's own record shows it."""
 
 
 class Clients(Memory):
-    """Shows the `client` that the event at hand concerns, and the `request` that it answers, as they were before it.
+    """Shows the `client` that the event at hand concerns, as it was before it.
 
-    What an event changes takes effect when the next one is taken, so that a claim compares an event with the state that
-    its sender was in.
+    ``sent`` is the request at hand, ``got`` the reply at hand and ``request`` the one that it answers; None for other
+    events. What an event changes takes effect when the next one is taken, so that an invariant compares an event with
+    the state that its sender was in.
     """
 
     def __init__(self) -> None:
+        wire = (
+            ProcessStarted, ProcessSignalled, ProcessEnded, CoordinatorMoved, ConnectionOpened, ConnectionClosed,
+            RequestObserved, ReplyObserved,
+        )  # fmt: skip
         super().__init__(
             {
-                ProcessStarted: self.take,
-                ProcessSignalled: self.take,
-                ProcessEnded: self.take,
-                CoordinatorMoved: self.take,
-                ConnectionOpened: self.take,
-                ConnectionClosed: self.take,
-                RequestObserved: self.take,
-                ReplyObserved: self.take,
+                **dict.fromkeys(wire, self.take),
+                **dict.fromkeys(RECORDS, self._take_record),
+                **dict.fromkeys(OF_APPLICATIONS, self._take_other),
             }
         )
         self.client: Client | None = None
+        self.sent: RequestObserved | None = None
+        self.got: ReplyObserved | None = None
         self.request: RequestObserved | None = None
-        self.processes: dict[str, Process] = {}
+        self.processes: Recent[str, Process] = Recent(DEPARTED)
         self.clients: Recent[int, Client] = Recent(WAITING)
+        self.records = OwnRecords()
         self._count = 0
-        self._last: OnTheWire | None = None
+        self._last: OnTheWire | OfApplications | None = None
         self._by_connection: Recent[int, Client] = Recent(WAITING)
         self._by_member: Recent[str, Client] = Recent(WAITING)
         self._requests: Recent[int, RequestObserved] = Recent(WAITING)
         self._joins: Recent[int, dict[str, RequestObserved]] = Recent(GENERATIONS)
 
     def take(self, event: OnTheWire) -> None:
-        """What the event before changed takes effect; find out which client this one concerns."""
-        if self._last is not None:
-            self._apply(self._last)
-        self._last = event
-        self.request = self._requests.get(event.request) if isinstance(event, ReplyObserved) else None
+        """The event before takes effect; find out which client this one concerns."""
+        self._settle(event)
+        self.sent = event if isinstance(event, RequestObserved) else None
+        self.got = event if isinstance(event, ReplyObserved) else None
+        self.request = self._requests.pop(event.request, None) if isinstance(event, ReplyObserved) else None
         match event:
             case RequestObserved():
                 self._requests[event.request] = event
@@ -88,6 +131,30 @@ class Clients(Memory):
                 self.client = self._by_connection.get(event.connection)
             case _:
                 self.client = None
+
+    def _take_record(self, event: Recorded) -> None:
+        self.take(self.records.taken(event))
+
+    def _take_other(self, event: OfApplications) -> None:
+        self._settle(event)
+        if isinstance(event, SubscriptionChanged):
+            self.records.subscribed(event)
+        self.client = self.member(event.member)
+        self.sent = self.got = self.request = None
+
+    def up_to_date(self) -> None:
+        """Let the event at hand take effect: for rules about events that this view does not take."""
+        self._settle(None)
+
+    def _settle(self, event: OnTheWire | OfApplications | None) -> None:
+        last, self._last = self._last, event
+        if last is not None:
+            self._apply(last)
+
+    def member(self, name: str) -> Client | None:
+        """The client of a member that records itself, in its present run."""
+        clients = self.clients_of(name)
+        return clients[-1] if clients else None
 
     def clients_of(self, process: str) -> Sequence[Client]:
         """The clients of the process of this name, in its present run; none where it is unknown."""
@@ -111,7 +178,7 @@ class Clients(Memory):
     # ------------------------------------------------------------------------------------------------ who it is
 
     def _sender(self, request: RequestObserved) -> Client | None:
-        known = self._known_sender(request)
+        known = self.member(request.process) if isinstance(request, OwnRequest) else self._known_sender(request)
         if known is None and request.api in OF_MEMBERS and (request.member_id or request.api != Api.OFFSET_COMMIT):
             known = self._idle(request) or self._new(request)
         if known is not None:
@@ -134,7 +201,10 @@ class Clients(Memory):
 
     def _new(self, request: RequestObserved) -> Client:
         process = self._process(request.process)
-        client = self.clients[self._count] = Client(self._count, process, request.client_id)
+        is_own = isinstance(request, OwnRequest)
+        if is_own and not process.partitions:
+            process.lists_metadata = False
+        client = self.clients[self._count] = Client(self._count, process, request.client_id, is_own)
         self._count += 1
         if process.is_known:
             process.clients.append(client)
@@ -148,8 +218,14 @@ class Clients(Memory):
 
     # ------------------------------------------------------------------------------------------------ effects
 
-    def _apply(self, event: OnTheWire) -> None:
+    def _apply(self, event: OnTheWire | OfApplications) -> None:
         match event:
+            case (
+                SubscriptionChanged() | RebalanceEnforced() | ApplicationBusy() | ConnectionBroken() | MembershipLost()
+                | MemberJoined() | AssignmentCompleted()
+            ):  # fmt: skip
+                if (client := self.member(event.member)) is not None:
+                    client.recorded(event)
             case RequestObserved():
                 self._sent(event)
             case ReplyObserved():
@@ -176,6 +252,8 @@ class Clients(Memory):
     def _replied(self, event: ReplyObserved) -> None:
         request, client = self.request, self.client
         if request is None:
+            if event.api == METADATA:
+                self._learned((), event)
             return
         if request.api == Api.JOIN_GROUP and event.error == NONE and event.reply_generation != NO_GENERATION:
             self._accepted(request, event)
@@ -184,7 +262,7 @@ class Clients(Memory):
             if client.member_id:
                 self._by_member[client.member_id] = client
         elif request.api == METADATA and event.error == NONE and event.fault not in UNSEEN:
-            self._learned(request, event)
+            self._learned(request.topics, event)
 
     def _accepted(self, request: RequestObserved, event: ReplyObserved) -> None:
         """The coordinator accepted a member, whether the client receives the reply or not."""
@@ -192,10 +270,11 @@ class Clients(Memory):
             self._joins[event.reply_generation] = {}
         self._joins[event.reply_generation][event.assigned_member_id] = request
 
-    def _learned(self, request: RequestObserved, event: ReplyObserved) -> None:
+    def _learned(self, topics: tuple[str, ...], event: ReplyObserved) -> None:
         """A process was listed the partitions of topics; what it was listed before may differ."""
         process = self._process(event.process)
-        listed: dict[str, set[str]] = {topic: set() for topic in request.topics or process.partitions}
+        process.lists_metadata = True
+        listed: dict[str, set[str]] = {topic: set() for topic in topics or process.partitions}
         for partition in event.partitions:
             listed.setdefault(topic_of(partition), set()).add(partition)
         for topic, partitions in listed.items():

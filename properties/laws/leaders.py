@@ -1,0 +1,355 @@
+"""The assignments that leaders send: one for each member, each partition once, none before its owner gave it up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import RequestObserved
+from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
+from rebalance_check.properties.engines import Excused, Findings, form
+from rebalance_check.properties.engines.rules import Reason, Rules
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, rule_of, verdict
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.client import Client
+from rebalance_check.properties.views.clients import Clients
+from rebalance_check.properties.views.errors import CONSUMER, COOPERATIVE, EAGER
+from rebalance_check.properties.views.rounds import Round
+
+FAMILY: Final = "assignment"
+
+_ASSIGNORS: Final = EAGER | {COOPERATIVE}
+_LISTED: Final = "what the others offer is known from their JoinGroups, where these passed the recorder"
+
+Compare: TypeAlias = Callable[[Client, Round, RequestObserved, Clients], Findings]
+"""Compares a SyncGroup with the reply to the JoinGroup before it."""
+
+
+def _syncs(compare: Compare) -> Rules:
+    """Each SyncGroup of a client that knows who leads the generation."""
+
+    def look(client: Client, sent: RequestObserved, clients: Clients) -> Findings:
+        round_ = client.round
+        if round_ is None or round_.generation != sent.request_generation:
+            return None
+        return compare(client, round_, sent, clients)
+
+    return {RequestObserved: rule_of(look, Api.SYNC_GROUP)}
+
+
+def _assignments(compare: Compare) -> Rules:
+    """Each SyncGroup of a leader by the reply, that must not skip the assignment."""
+
+    def of_leader(client: Client, round_: Round, sent: RequestObserved, clients: Clients) -> Findings:
+        joined = round_.joined
+        leads = joined.leader == joined.assigned_member_id and bool(joined.members) and not joined.skip_assignment
+        return compare(client, round_, sent, clients) if leads and round_.join.protocol_type == CONSUMER else None
+
+    return _syncs(of_leader)
+
+
+def _joins(round_: Round, clients: Clients) -> dict[str, RequestObserved]:
+    """The JoinGroups of the members that the leader was listed, as far as they passed the recorder."""
+    listed = dict(round_.joined.members)
+    return {member: join for member, join in clients.joins_of(round_.generation).items() if member in listed}
+
+
+def _to_its_members(client: Client, round_: Round, sent: RequestObserved, clients: Clients) -> Findings:
+    """All members that the reply lists, no others, and nothing that a member does not subscribe to."""
+    listed, given = dict(round_.joined.members), dict(sent.assignments)
+    unknown, left_out = sorted(set(given) - set(listed)), sorted(set(listed) - set(given))
+    if unknown:
+        fault = f"{client.name} assigns to {unknown[0]}, which is no member"
+    elif left_out:
+        fault = f"{client.name} leaves {_members(left_out)} without an assignment"
+    else:
+        fault = _unwanted(client, round_, given, clients)
+    reason = f"{client.name} was listed the members {', '.join(sorted(listed))} at {STEP};"
+    return verdict(fault, (reason, round_.joined), at=sent)
+
+
+def _members(ids: list[str]) -> str:
+    return f"the member {ids[0]}" if len(ids) == 1 else f"the members {', '.join(ids)}"
+
+
+def _unwanted(client: Client, round_: Round, given: dict[str, tuple[str, ...]], clients: Clients) -> str:
+    if round_.joined.protocol not in _ASSIGNORS:
+        return ""
+    for member, join in sorted(_joins(round_, clients).items()):
+        for partition in given[member]:
+            if topic_of(partition) not in join.topics:
+                return f"{client.name} assigns {partition} to {member}, which does not subscribe to its topic"
+    return ""
+
+
+def _once(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
+    """A partition stands in one assignment, and there once."""
+    counts = Counter(partition for _, partitions in sent.assignments for partition in partitions)
+    twice = sorted(partition for partition, count in counts.items() if count > 1)
+    owners = [member for member, partitions in sent.assignments if twice and twice[0] in partitions]
+    return verdict(
+        f"{client.name} assigns {twice[0]} to {' and '.join(owners)}" if twice else "",
+        (f"{client.name} leads generation {round_.generation} since {STEP};", round_.joined),
+        at=sent,
+    )
+
+
+def _all(client: Client, round_: Round, sent: RequestObserved, clients: Clients) -> Findings:
+    """Of the partitions that its process was listed last, a cooperative leader may withhold those that others claim."""
+    joins = _joins(round_, clients)
+    if (
+        round_.joined.protocol not in _ASSIGNORS
+        or not client.process.is_known
+        or len(joins) < len(round_.joined.members)
+    ):
+        return None
+    if client.since.metadata is not None:
+        return Excused("its metadata changed since its JoinGroup")
+    wanted = {topic for join in joins.values() for topic in join.topics}
+    listed = {one for topic in wanted for one in client.process.partitions.get(topic, ())}
+    given = {partition for _, partitions in sent.assignments for partition in partitions}
+    claimed = {partition for join in joins.values() for partition in join.owned}
+    withheld = claimed if round_.joined.protocol == COOPERATIVE else set()
+    left = sorted(listed - given - withheld)
+    if not listed:
+        return None
+    return verdict(
+        f"{client.name} assigns {left[0]} to no member" if left else "",
+        (f"{client.name} leads generation {round_.generation} since {STEP}, and members want the topic;",
+         round_.joined),
+        at=sent,
+    )  # fmt: skip
+
+
+def _handed_over(client: Client, round_: Round, sent: RequestObserved, clients: Clients) -> Findings:
+    """Of members that claim a partition, only the claims of the latest generation count."""
+    if round_.joined.protocol != COOPERATIVE:
+        return None
+    joins = _joins(round_, clients)
+    latest = max((join.owned_generation for join in joins.values()), default=NO_GENERATION)
+    claimants: dict[str, list[str]] = {}
+    for member, join in sorted(joins.items()):
+        for partition in join.owned if join.owned_generation == latest else ():
+            claimants.setdefault(partition, []).append(member)
+    fault, claim = "", ""
+    for member, partitions in sent.assignments:
+        for partition in partitions:
+            owners = claimants.get(partition, [])
+            if len(owners) == 1 and owners[0] != member:
+                fault, claim = f"{client.name} gives {partition} to {member}, which {owners[0]} claims", owners[0]
+    reasons: list[Reason] = (
+        [(f"{claim} joined generation {round_.generation} at {STEP} and claimed it;", joins[claim])] if claim else []
+    )
+    return verdict(fault, *reasons, at=sent)
+
+
+def _nothing_as_follower(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
+    """Only the leader assigns."""
+    joined = round_.joined
+    if joined.leader == joined.assigned_member_id:
+        return None
+    return verdict(
+        f"{client.name} sends assignments, and does not lead" if sent.assignments else "",
+        (f"{client.name} joined as {joined.assigned_member_id}, and {joined.leader or 'no member'} leads at {STEP};",
+         joined),
+        at=sent,
+    )  # fmt: skip
+
+
+def _nothing_when_skipping(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
+    """The group is Stable, and has its assignment."""
+    if not round_.joined.skip_assignment:
+        return None
+    return verdict(
+        f"{client.name} sends assignments, and had to skip them" if sent.assignments else "",
+        (f"{client.name} came back as the leader of a group that has its assignment, at {STEP};", round_.joined),
+        at=sent,
+    )
+
+
+LeaderAssignsItsMembers: Final = Invariant(
+    name="wire_leader_assigns_its_members",
+    family=FAMILY,
+    claim="a leader sends an assignment for each member that it was listed and for no other, and Kafka's assignors "
+    "assign to a member only partitions of topics that it subscribes to",
+    source="ConsumerCoordinator.onLeaderElected, AbstractPartitionAssignor",
+    premises=(ONE_MEMBER, _LISTED),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(_assignments(_to_its_members), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m",
+                      leader="m", members=(("m", ""),))
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ()), ("n", ())))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", leader="m", members=(("m", ""),))
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ()),))
+    """,
+)
+
+LeaderAssignsEachPartitionOnce: Final = Invariant(
+    name="wire_leader_assigns_each_partition_once",
+    family=FAMILY,
+    claim="in what a leader assigns each partition stands once",
+    source="ConsumerPartitionAssignor.assign",
+    premises=(ONE_MEMBER,),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.PRESENCE,
+    fold=form(_assignments(_once), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m",
+                      leader="m", members=(("m", ""), ("n", "")))
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-0",))))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", leader="m", members=(("m", ""), ("n", "")))
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-1",))))
+    """,
+)
+
+LeaderAssignsAllPartitions: Final = Invariant(
+    name="wire_leader_assigns_all_partitions",
+    family=FAMILY,
+    claim="a leader that uses one of Kafka's assignors assigns every partition, which its process was listed, of the "
+    "topics that the members subscribe to; cooperative-sticky may withhold what members claim",
+    source="AbstractPartitionAssignor.assign, CooperativeStickyAssignor.adjustAssignment",
+    premises=(ONE_MEMBER, _LISTED, "the metadata of the leader did not change since its JoinGroup"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(_assignments(_all), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
+        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
+                        topics=("t",))
+        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m",
+                      leader="m", members=(("m", ""),), protocol="range")
+        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ()),))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
+        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
+                        topics=("t",))
+        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="range")
+        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ("t-0",)),))
+    """,
+)
+
+CooperativeHandOver: Final = Invariant(
+    name="wire_cooperative_hand_over",
+    family=FAMILY,
+    claim="a leader that uses cooperative-sticky gives no partition to a member while another one claims it in that "
+    "generation",
+    source="KIP-429; CooperativeStickyAssignor.adjustAssignment, ConsumerCoordinator.validateCooperativeAssignment",
+    premises=(
+        ONE_MEMBER,
+        _LISTED,
+        "of several claims on one partition, and of claims for an older generation (KIP-792), the leader decides",
+    ),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(_assignments(_handed_over), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="m",
+                      leader="m", members=(("m", ""), ("n", "")), protocol="cooperative-sticky")
+        RequestObserved(connection=2, process="p1", request=2, api="JoinGroup", version=9, member_id="n",
+                        owned=("t-0",))
+        ReplyObserved(connection=2, process="p1", request=2, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="n",
+                      leader="m")
+        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
+                        request_generation=2, assignments=(("m", ("t-0",)), ("n", ())))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="cooperative-sticky")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=2, assignments=(("m", ("t-0",)),))
+    """,
+)
+
+FollowersAssignNothing: Final = Invariant(
+    name="wire_followers_assign_nothing",
+    family=FAMILY,
+    claim="a member that does not lead sends SyncGroup without assignments",
+    source="AbstractCoordinator.onJoinFollower",
+    premises=(ONE_MEMBER,),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(_syncs(_nothing_as_follower), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m",
+                      leader="n")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ("t-0",)),))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", leader="n")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+    """,
+)
+
+SkippedAssignmentIsEmpty: Final = Invariant(
+    name="wire_skipped_assignment_is_empty",
+    family=FAMILY,
+    claim="a leader whose JoinGroup is answered with skipAssignment sends SyncGroup without assignments",
+    source="KIP-814; AbstractCoordinator.onLeaderElected",
+    premises=(ONE_MEMBER,),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(_syncs(_nothing_when_skipping), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m",
+                      leader="m", skip_assignment=True)
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1, assignments=(("m", ("t-0",)),))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", leader="m", skip_assignment=True)
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+    """,
+)
+
+LAWS: Final = (
+    LeaderAssignsItsMembers,
+    LeaderAssignsEachPartitionOnce,
+    LeaderAssignsAllPartitions,
+    CooperativeHandOver,
+    FollowersAssignNothing,
+    SkippedAssignmentIsEmpty,
+)
+"""In the order in which reports name them."""

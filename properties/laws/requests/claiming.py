@@ -1,0 +1,373 @@
+"""The partitions that a consumer claims and commits: its last assignment, and nothing lost (KIP-429, KIP-792)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import OffsetCommitted, ReplyObserved, RequestObserved
+from rebalance_check.model.vocabulary.ids import topic_of
+from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
+from rebalance_check.properties.engines.rules import Reason
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.laws.asking import (
+    DISTURBANCES,
+    DISTURBED,
+    FAMILY,
+    ONE_MEMBER,
+    as_recorded,
+    in_time,
+    observed,
+    requests,
+    verdict,
+)
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.client import Client
+from rebalance_check.properties.views.clients import Clients
+from rebalance_check.properties.views.errors import (
+    COOPERATIVE,
+    COORDINATOR_ERRORS,
+    EAGER,
+    ILLEGAL_GENERATION,
+    LOSSES,
+    NONE,
+)
+from rebalance_check.properties.views.rounds import Round
+
+_CLAIMS_SINCE: Final = 1
+"""The first version of a consumer's subscription with owned partitions (KIP-429)."""
+_GENERATION_SINCE: Final = 2
+"""The first version with the generation of these partitions (KIP-792)."""
+
+
+def short(partitions: frozenset[str] | set[str]) -> str:
+    """The names of partitions, in order."""
+    return ", ".join(sorted(partitions)) or "nothing"
+
+
+def _as_assigned(client: Client, sent: RequestObserved) -> Findings:
+    """An assignment of an unsettled rebalance may not have arrived; then the claims before it stand as well."""
+    last = client.applied
+    if last is None or not client.is_member or not _is_settled(client, sent, last):
+        return None
+    claimed, taken_up = frozenset(sent.owned), client.used_partitions.union(last.join.owned)
+    more = claimed - last.assignment
+    less = frozenset(each for each in taken_up & last.assignment - claimed if topic_of(each) in sent.topics)
+    fault = f"{client.name} claims {short(more)}, which it was not assigned" if more else ""
+    if less and not more:
+        if _may_have_given_up(client, sent):
+            return Excused("may have given partitions up while it was disturbed")
+        fault = f"{client.name} no longer claims {short(less)}"
+    return verdict(
+        fault,
+        (f"{client.name} was assigned {short(last.assignment)} in generation {last.generation} at {STEP}, and lost no "
+         "membership since;", last.synced),
+        at=sent,
+    )  # fmt: skip
+
+
+def _is_settled(client: Client, sent: RequestObserved, last: Round) -> bool:
+    """Whether the claims must be those of this round: the client has received it, and applies it."""
+    received = last.join is not client.join or (client.since.closed is None and client.since.unseen is None)
+    is_cooperative = set(sent.protocols) == {COOPERATIVE} and client.is_cooperative
+    lost = client.lost is not None or client.since.left is not None
+    versioned = sent.subscription_version >= _CLAIMS_SINCE
+    return received and is_cooperative and versioned and not lost and last.fits_the_subscription
+
+
+def _may_have_given_up(client: Client, sent: RequestObserved) -> bool:
+    """A client that is disturbed may end its work in good order, and begin anew as the same member."""
+    since = client.since
+    refused = not (LOSSES | COORDINATOR_ERRORS).isdisjoint(since.errors)
+    broken = since.closed is not None or since.unseen is not None or since.moved is not None
+    return refused or broken or since.paused is not None or client.may_count_as_lost(sent.time_ms)
+
+
+def _nothing_lost(client: Client, sent: RequestObserved) -> Findings:
+    """Without an accepted member id nothing is owned; after a refused SyncGroup neither."""
+    if sent.subscription_version < _CLAIMS_SINCE:
+        return None
+    last = client.chain
+    without_id = sent.member_id == "" or (sent.member_id == client.member_id and not client.is_member)
+    refused = last is not None and last.request.api == Api.SYNC_GROUP and last.reply.error == ILLEGAL_GENERATION
+    lost = client.lost.reply if client.lost else None
+    if not (without_id or refused):
+        return None
+    reason: Reason = (
+        (f"{client.name} received {lost.error} at {STEP}, and owns nothing since;", lost)
+        if lost
+        else (f"{client.name} has no member id that a JoinGroup was accepted under;", None)
+    )
+    return verdict(
+        f"{client.name} claims {short(frozenset(sent.owned))}, and belongs to no generation" if sent.owned else "",
+        reason,
+        at=sent,
+    )
+
+
+def _nothing_when_eager(client: Client, sent: RequestObserved) -> Findings:
+    """One eager assignor in the list is enough: the group may select it, and it withholds nothing."""
+    eager = sorted(EAGER.intersection(sent.protocols))
+    if sent.subscription_version < _CLAIMS_SINCE or not eager:
+        return None
+    return verdict(
+        f"{client.name} claims {short(frozenset(sent.owned))} and offers {eager[0]}" if sent.owned else "", at=sent
+    )
+
+
+def _hand_over_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
+    """The partitions that it claimed and was not assigned wait for their new owner until it joins again."""
+    round_ = client.rounds.get(request.request_generation)
+    if request.api != Api.SYNC_GROUP or got.error != NONE or round_ is None or round_.joined.protocol != COOPERATIVE:
+        return 0
+    gone = frozenset(round_.join.owned) - frozenset(got.assignment)
+    return round_.join.rebalance_timeout_ms if gone else 0
+
+
+def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
+    """The generation of the last assignment, or a later one that the client was accepted into."""
+    last = client.applied
+    if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
+        return None
+    if client.lost is not None or _may_be_older(client, last):
+        return None
+    known = [generation for generation in client.rounds if generation >= last.generation]
+    said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
+    fits = sent.owned_generation in known
+    return verdict(
+        "" if fits else f"{client.name} claims {short(frozenset(sent.owned))} for {said}",
+        (f"{client.name} received its last assignment in generation {last.generation} at {STEP};", last.synced),
+        at=sent,
+    )
+
+
+def _may_be_older(client: Client, last: Round) -> bool:
+    """The reply to the last SyncGroup may not have arrived."""
+    return last.join is client.join and (client.since.closed is not None or client.since.unseen is not None)
+
+
+def _commits_its_own(client: Client, sent: RequestObserved) -> Findings:
+    """A partition that it claimed when it joined may be committed too: it is revoked after the assignment arrived."""
+    round_ = client.rounds.get(sent.request_generation)
+    if round_ is None or round_.synced is None or sent.member_id != round_.joined.assigned_member_id:
+        return None
+    owned = round_.assignment.union(round_.join.owned)
+    others = sorted(partition for partition, _ in sent.offsets if partition not in owned)
+    return verdict(
+        f"{client.name} commits {others[0]}, which it does not own" if others else "",
+        (f"{client.name} was assigned {short(round_.assignment)} in generation {round_.generation} at {STEP};",
+         round_.synced),
+        at=sent,
+    )  # fmt: skip
+
+
+def _committed_its_own(event: OffsetCommitted, clients: Clients) -> Findings:
+    """The same in a record of what was committed in a generation, as that of a kafka-python consumer is."""
+    clients.up_to_date()
+    client = clients.member(event.member)
+    round_ = client.rounds.get(event.generation) if client is not None else None
+    if round_ is None or round_.synced is None or event.member_id != round_.joined.assigned_member_id:
+        return None
+    if event.partition in round_.assignment.union(round_.join.owned):
+        return CHECKED
+    fault = f"{event.member} commits {event.partition}, which it does not own"
+    assigned = f"{event.member} was assigned {short(round_.assignment)} in generation {round_.generation} at {STEP};"
+    return as_recorded(verdict(fault, (assigned, round_.synced), at=event))
+
+
+_SUBSCRIPTION: Final = "what a member claims is that of its first protocol"
+
+ClaimsAreTheAssignment: Final = Invariant(
+    name="wire_claims_are_the_assignment",
+    family=FAMILY,
+    claim="a cooperative consumer that lost no membership claims, when it joins again, exactly the partitions that it "
+    "was assigned last, but for topics that it no longer wants",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
+    premises=(
+        ONE_MEMBER,
+        _SUBSCRIPTION,
+        "a client whose connection breaks while it waits for an assignment may not have received it",
+        "one that is paused, disconnected, refused (REBALANCE_IN_PROGRESS aside) or not answered for a session timeout "
+        "may have given partitions up, and claim less",
+        "a client may leave out what it has not taken up: what it did not claim before, and whose records and offsets "
+        "its process neither fetched nor committed",
+        "one that was assigned what it does not want may ignore it",
+    ),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_as_assigned, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0", "t-1"))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+    """,
+)
+
+LostPartitionsAreNotClaimed: Final = Invariant(
+    name="wire_lost_partitions_are_not_claimed",
+    family=FAMILY,
+    claim="a consumer that joins without a member id, under one that was never accepted, or after a SyncGroup that was "
+    "answered ILLEGAL_GENERATION, claims no partitions",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare (onPartitionsLost)",
+    premises=(ONE_MEMBER, _SUBSCRIPTION),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_nothing_lost, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3)
+    """,
+)
+
+EagerMembersClaimNothing: Final = Invariant(
+    name="wire_eager_members_claim_nothing",
+    family=FAMILY,
+    claim="a consumer that offers an assignor of the eager protocol (range, roundrobin, sticky) claims no partitions",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare",
+    premises=(ONE_MEMBER, _SUBSCRIPTION),
+    evidence=Evidence.PRESENCE,
+    fold=form(requests(_nothing_when_eager, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        topics=("t",),
+                        protocols=("range", "cooperative-sticky"), subscription_version=3, owned=("t-0",))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        topics=("t",), protocols=("range", "cooperative-sticky"), subscription_version=3)
+    """,
+)
+
+RevokedPartitionsAreHandedOver: Final = Invariant(
+    name="wire_revoked_partitions_are_handed_over",
+    family=FAMILY,
+    claim="a cooperative consumer that is not assigned again all that it claimed joins once more, or leaves, within "
+    "its rebalance timeout",
+    source="KIP-429; ConsumerCoordinator.onJoinComplete",
+    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        owned=("t-0",),
+                        rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="m",
+                      protocol="cooperative-sticky")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=2)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
+        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
+                        request_generation=2, time_ms=1001)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        owned=("t-0",), rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="m", protocol="cooperative-sticky")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=2)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        time_ms=1000)
+    """,
+)
+
+ClaimedGenerationFits: Final = Invariant(
+    name="wire_claimed_generation_fits",
+    family=FAMILY,
+    claim="a subscription of version 2 or later that claims partitions names the generation of the last assignment, or "
+    "a later one that the member was accepted into",
+    source="KIP-792; ConsumerCoordinator.metadata",
+    premises=(ONE_MEMBER, _SUBSCRIPTION),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_claimed_generation, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, subscription_version=3)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=2)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        subscription_version=3, owned=("t-0",), owned_generation=1)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
+                        protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",),
+                                owned_generation=1)
+    """,
+)
+
+CommitsWhatItOwns: Final = Invariant(
+    name="wire_commits_what_it_owns",
+    family=FAMILY,
+    claim="a member commits, for a generation whose assignment it received, only partitions that it was assigned in "
+    "it, or that it claimed when it joined it",
+    source="ConsumerCoordinator.sendOffsetCommitRequest; KIP-429",
+    premises=(ONE_MEMBER, "the application commits no partitions that its consumer is not assigned"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form({**observed(_commits_its_own, Api.OFFSET_COMMIT), OffsetCommitted: _committed_its_own}, views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
+                        request_generation=1, offsets=(("t-1", 5),))
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        request_generation=1)
+        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
+        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
+                        request_generation=1, offsets=(("t-0", 5),))
+    """,
+)
+
+LAWS: Final = (
+    ClaimsAreTheAssignment,
+    LostPartitionsAreNotClaimed,
+    EagerMembersClaimNothing,
+    RevokedPartitionsAreHandedOver,
+    ClaimedGenerationFits,
+    CommitsWhatItOwns,
+)
+"""In the order in which reports name them."""

@@ -1,0 +1,482 @@
+"""Under which member id, generation and instance id a client speaks: those of the last replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    MemberLeft,
+    ProcessEnded,
+    ReplyObserved,
+    RequestObserved,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findings, form
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.laws.asking import (
+    DISTURBANCES,
+    DISTURBED,
+    FAMILY,
+    ONE_MEMBER,
+    in_time,
+    observed,
+    requests,
+    verdict,
+)
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.client import CHAIN, Client
+from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
+from rebalance_check.properties.views.errors import (
+    FENCED_INSTANCE_ID,
+    ILLEGAL_GENERATION,
+    MEMBER_ID_REQUIRED,
+    UNKNOWN_MEMBER_ID,
+)
+from rebalance_check.properties.views.rounds import Answered
+
+_OF_A_GENERATION: Final = (Api.HEARTBEAT, Api.SYNC_GROUP, Api.OFFSET_COMMIT)
+
+# ---------------------------------------------------------------------------------------------- member id
+
+
+def _under(join: RequestObserved) -> str:
+    """Under which member id a client joins, in words."""
+    return f"under the id {join.member_id}" if join.member_id else "without a member id"
+
+
+def _id_is_kept(client: Client, sent: RequestObserved) -> Findings:
+    """Only an id that the client has used since, or whose reply it must have received, is one that it knows."""
+    if not client.member_id or not client.is_member or client.round is None:
+        return None
+    exemption = _why_dropped(client, sent)
+    if sent.member_id == client.member_id:
+        return CHECKED if not exemption else None
+    if exemption:
+        return Excused(exemption)
+    return verdict(
+        f"{client.name} joins {_under(sent)}, and its id is {client.member_id}",
+        (f"it was accepted as {client.member_id} at {STEP}, and no later reply took the id away;", client.round.joined),
+        at=sent,
+    )
+
+
+def _why_dropped(client: Client, join: RequestObserved) -> str:
+    """A reply may be lost with its connection; a client that is refused while it completes a join resets itself."""
+    if client.may_count_as_lost(join.time_ms):
+        return "was not answered for a session timeout"
+    if client.round is not client.applied and (client.since.closed is not None or client.since.unseen is not None):
+        return "may not have received its id"
+    refused = client.since.errors.get(ILLEGAL_GENERATION)
+    if refused is not None and refused.request.api not in CHAIN and _came_early(client, refused):
+        return "was refused before it had completed its join"
+    return ""
+
+
+def _came_early(client: Client, refused: Answered) -> bool:
+    """Whether the client may not have completed its join yet when it was refused."""
+    synced = client.round.synced if client.round else None
+    if client.is_own and client.since.completed is not None:
+        return False
+    return synced is None or refused.time_ms - synced.time_ms < client.session_ms
+
+
+def _required_ms(_client: Client, request: RequestObserved, got: ReplyObserved) -> int:
+    """A pending member id is forgotten after the session timeout."""
+    return request.session_timeout_ms if got.error == MEMBER_ID_REQUIRED else 0
+
+
+def _the_required_id(client: Client, sent: RequestObserved) -> Findings:
+    """Under that id, and no other."""
+    required = client.since.errors.get(MEMBER_ID_REQUIRED)
+    given = required.reply.assigned_member_id if required else ""
+    if required is None or sent.member_id == given or not given:
+        return None
+    if client.since.closed is not None:
+        return Excused("may not have received the id")
+    return verdict(
+        f"{client.name} joins {_under(sent)}, and was assigned the id {given}",
+        (f"{client.name} received MEMBER_ID_REQUIRED and the id {given} at {STEP};", required.reply),
+        at=sent,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- membership
+
+
+def _not_lost(client: Client, sent: RequestObserved) -> Findings:
+    """A request may have been on its way when the membership was lost; the next JoinGroup was not."""
+    if client.left is not None:
+        return _not_left(client, sent)
+    lost = client.lost
+    if lost is None or lost is client.fenced:
+        return None
+    if sent.member_id != lost.request.member_id:
+        return CHECKED if sent.api == Api.JOIN_GROUP else None
+    by_id = lost.reply.error != ILLEGAL_GENERATION
+    if not by_id and sent.request_generation != lost.request.request_generation:
+        return None
+    late = not client.may_be_paused and sent.time_ms - max(lost.time_ms, client.disturbed_ms) > client.session_ms
+    knows = sent.api == Api.JOIN_GROUP and _knows(client, sent.member_id)
+    gone = lost.request.member_id if by_id else f"generation {lost.request.request_generation}"
+    return verdict(
+        f"{client.name} sends {sent.api} as {gone}, which it has lost" if late or knows else "",
+        (f"{client.name} received {lost.reply.error} in reply to its {lost.request.api} at {STEP};", lost.reply),
+        at=sent,
+    )
+
+
+def _not_left(client: Client, sent: RequestObserved) -> Findings:
+    """The connection keeps the order: what follows LeaveGroup there was sent after it."""
+    left = client.left
+    if left is None or sent.connection != left.connection:
+        return None
+    if sent.request_generation == NO_GENERATION:
+        return CHECKED if sent.api == Api.JOIN_GROUP else None
+    return verdict(
+        f"{client.name} sends {sent.api} for generation {sent.request_generation} after it had left",
+        (f"{client.name} sent LeaveGroup at {STEP};", left),
+        at=sent,
+    )
+
+
+def _knows(client: Client, member_id: str) -> bool:
+    """Whether a rebalance ended on the loss of this id, and no other refusal came meanwhile."""
+    last = client.chain
+    return (
+        last is not None
+        and last.reply.error == UNKNOWN_MEMBER_ID
+        and last.request.member_id == member_id
+        and set(client.since.errors) == {UNKNOWN_MEMBER_ID}
+    )
+
+
+def _last_generation(client: Client, sent: RequestObserved) -> Findings:
+    """An older generation may be in a request that was on its way, on another connection."""
+    last, generation = client.round, sent.request_generation
+    if last is None or sent.member_id != last.joined.assigned_member_id or generation == NO_GENERATION:
+        return None
+    fault = ""
+    if generation not in client.rounds:
+        fault = f"{client.name} speaks for generation {generation}, which no reply gave it"
+    elif generation < client.used.get(sent.connection, NO_GENERATION):
+        fault = f"{client.name} speaks for generation {generation} again"
+    return verdict(
+        fault, (f"{client.name} was accepted into generation {last.generation} at {STEP};", last.joined), at=sent
+    )
+
+
+# ---------------------------------------------------------------------------------------------- static members
+
+INSTANCE_SINCE: Final = {Api.JOIN_GROUP: 5, Api.SYNC_GROUP: 3, Api.HEARTBEAT: 3, Api.OFFSET_COMMIT: 7}
+"""The first version of each request with an instance id."""
+
+
+def _said_instance(request: RequestObserved) -> str:
+    """The instance id of a request, in words."""
+    return f"the instance id {request.instance_id}" if request.instance_id else "no instance id"
+
+
+def _instance_is_sent(client: Client, sent: RequestObserved) -> Findings:
+    """Where the version of the request has a place for it."""
+    join = client.join
+    if join is None or not join.instance_id or sent.version < INSTANCE_SINCE[Api(sent.api)]:
+        return None
+    other = sent.instance_id != join.instance_id
+    return verdict(
+        f"{client.name} sends {sent.api} with {_said_instance(sent)}, and joined as {join.instance_id}"
+        if other
+        else "",
+        (f"{client.name} joined as {join.instance_id} at {STEP};", join),
+        at=sent,
+    )
+
+
+def _comes_back_as(client: Client, sent: RequestObserved) -> Findings:
+    """The first JoinGroup of a process that was a static member before."""
+    before = client.process.joined_before
+    if client.join is not None or before is None or not before.instance_id:
+        return None
+    fault = ""
+    if sent.instance_id != before.instance_id:
+        fault = f"{client.name} comes back with {_said_instance(sent)}"
+    elif sent.member_id:
+        fault = f"{client.name} comes back with the member id {sent.member_id}, which this run was not given"
+    return verdict(
+        fault,
+        (f"{client.name} joined as {before.instance_id} at {STEP}, before its restart;", before),
+        (f"its process was started again at {STEP};", client.process.started),
+        at=sent,
+    )
+
+
+def _stays(client: Client, sent: RequestObserved) -> Findings:
+    """A LeaveGroup about others is an administrator's."""
+    join = client.join
+    if join is None or not join.instance_id or not sent.leaving or not client.shows_bytes:
+        return None
+    if not any(member == client.member_id or instance == join.instance_id for member, instance in sent.leaving):
+        return None
+    return verdict(
+        f"{client.name} leaves the group",
+        (f"{client.name} joined as {join.instance_id} at {STEP}, so its place is kept until its session ends;", join),
+        at=sent,
+    )
+
+
+def _stayed(event: ProcessEnded | MemberLeft, clients: Clients) -> Iterator[Finding]:
+    """One that was asked to end could have left."""
+    for client in clients.clients_of(event.process if isinstance(event, ProcessEnded) else event.member):
+        if client.is_static and client.is_member and (client.is_ending or client.is_own):
+            yield CHECKED
+
+
+def _stops(client: Client, sent: RequestObserved) -> Findings:
+    """A request may have been on its way; a JoinGroup that follows a refused one, or drops the id, was not."""
+    fenced = client.fenced
+    if fenced is None or sent.instance_id != fenced.request.instance_id:
+        return None
+    since_ms = max(fenced.time_ms, client.disturbed_ms)
+    late = not client.may_be_paused and sent.time_ms - since_ms > client.session_ms
+    refused = client.chain is not None and client.chain.reply.error == FENCED_INSTANCE_ID
+    knows = sent.api == Api.JOIN_GROUP and (refused or sent.member_id != fenced.request.member_id)
+    return verdict(
+        f"{client.name} sends {sent.api} as {sent.instance_id}" if late or knows else "",
+        (f"{client.name} received FENCED_INSTANCE_ID in reply to its {fenced.request.api} at {STEP}: another client "
+         f"has taken the place of {sent.instance_id};", fenced.reply),
+        at=sent,
+    )  # fmt: skip
+
+
+def _stopped(event: ProcessEnded | MemberLeft, clients: Clients) -> Iterator[Finding]:
+    """A fenced client that ends has stopped."""
+    for client in clients.clients_of(event.process if isinstance(event, ProcessEnded) else event.member):
+        if client.fenced is not None:
+            yield CHECKED
+
+
+# ---------------------------------------------------------------------------------------------- the invariants
+
+MemberIdIsKept: Final = Invariant(
+    name="wire_member_id_is_kept",
+    family=FAMILY,
+    claim="a member joins again under the id that it has: REBALANCE_IN_PROGRESS and ILLEGAL_GENERATION keep it, only "
+    "UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, a LeaveGroup and the end of the process take it away",
+    source="AbstractCoordinator.resetStateOnResponseError, resetStateAndRejoin",
+    premises=(
+        ONE_MEMBER,
+        "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
+        "a session timeout of its SyncGroup may not have completed its join, and resets itself",
+        "a client that is not answered for a session timeout may give its membership up",
+    ),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_id_is_kept, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
+                        session_timeout_ms=1000)
+    """,
+    excuses="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000,
+                        time_ms=1)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m", time_ms=1)
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000,
+                        time_ms=2000)
+    """,
+)
+
+RequiredMemberIdIsUsed: Final = Invariant(
+    name="wire_required_member_id_is_used",
+    family=FAMILY,
+    claim="a client that is answered MEMBER_ID_REQUIRED joins again under the id in the reply, within its session "
+    "timeout",
+    source="KIP-394; AbstractCoordinator.JoinGroupResponseHandler",
+    premises=(ONE_MEMBER, DISTURBED),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=in_time(_required_ms, "join again under the id that it was assigned", Api.JOIN_GROUP, right=_the_required_id),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
+                        session_timeout_ms=1000)
+    """,
+)
+
+LostMembershipIsNotUsed: Final = Invariant(
+    name="wire_lost_membership_is_not_used",
+    family=FAMILY,
+    claim="a client that is answered UNKNOWN_MEMBER_ID does not join under that id again, and sends nothing under it, "
+    "or under a generation that was refused with ILLEGAL_GENERATION, a session timeout later; behind its LeaveGroup it "
+    "sends nothing for the generation that it left",
+    source="AbstractCoordinator.HeartbeatResponseHandler, JoinGroupResponseHandler, SyncGroupResponseHandler; "
+    "ConsumerCoordinator.close",
+    premises=(ONE_MEMBER, DISTURBED, "what was on its way when the membership was lost does not count"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_not_lost, *OF_MEMBERS), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m")
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
+    """,
+)
+
+GenerationIsTheLast: Final = Invariant(
+    name="wire_generation_is_the_last",
+    family=FAMILY,
+    claim="Heartbeat, SyncGroup and OffsetCommit carry a generation that the member was accepted into, and none older "
+    "than an earlier request on the connection",
+    source="AbstractCoordinator.generation, generationIfStable",
+    premises=(ONE_MEMBER, "a request without a generation is made outside of the group"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_last_generation, *_OF_A_GENERATION), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
+                        request_generation=2)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
+                        request_generation=1)
+    """,
+)
+
+InstanceIdIsSent: Final = Invariant(
+    name="wire_instance_id_is_sent",
+    family=FAMILY,
+    claim="a client that joined with an instance id sends it in every JoinGroup, SyncGroup, Heartbeat and OffsetCommit "
+    "whose version has a place for it",
+    source="KIP-345; AbstractCoordinator, ConsumerCoordinator.sendOffsetCommitRequest",
+    premises=(ONE_MEMBER,),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(observed(_instance_is_sent, *OF_MEMBERS), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, instance_id="i0")
+    """,
+)
+
+StaticRestart: Final = Invariant(
+    name="wire_static_restart",
+    family=FAMILY,
+    claim="a process that was a static member comes back, when it is started again, with the same instance id and "
+    "without a member id",
+    source="KIP-345; GroupMetadataManager.classicGroupJoinNewStaticMember",
+    premises=(ONE_MEMBER, "the harness starts a process of one name with one instance id"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(observed(_comes_back_as, Api.JOIN_GROUP), views=(Clients,)),
+    breaks="""
+        ProcessStarted(process="p0")
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        ProcessStarted(process="p0", run=2)
+        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i1")
+    """,
+    holds="""
+        ProcessStarted(process="p0")
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        ProcessStarted(process="p0", run=2)
+        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i0")
+    """,
+)
+
+StaticMemberStays: Final = Invariant(
+    name="wire_static_member_stays",
+    family=FAMILY,
+    claim="a client that joined with an instance id sends no LeaveGroup about itself",
+    source="KIP-345; AbstractCoordinator.maybeLeaveGroup",
+    premises=(ONE_MEMBER, "the application does not ask for it (CloseOptions of KIP-1092)"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form({**requests(_stays, Api.LEAVE_GROUP), ProcessEnded: _stayed, MemberLeft: _stayed}, views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        RequestObserved(connection=1, process="p0", request=2, api="LeaveGroup", version=5, leaving=(("m", "i0"),))
+    """,
+    holds="""
+        ProcessStarted(process="p0")
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        ProcessSignalled(process="p0", signal="terminate")
+        ProcessEnded(process="p0", exit_status=0)
+    """,
+)
+
+FencedMemberStops: Final = Invariant(
+    name="wire_fenced_member_stops",
+    family=FAMILY,
+    claim="a client that is answered FENCED_INSTANCE_ID does not join under that instance id again, and sends nothing "
+    "under it a session timeout later",
+    source="KIP-345; AbstractCoordinator.HeartbeatResponseHandler, JoinGroupResponseHandler",
+    premises=(
+        ONE_MEMBER,
+        DISTURBED,
+        "the application ends at an error that its client calls fatal",
+        "what was on its way when the member was fenced does not count",
+    ),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form({**requests(_stops, *OF_MEMBERS), ProcessEnded: _stopped, MemberLeft: _stopped}, views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        instance_id="i0")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
+                        instance_id="i0")
+    """,
+    holds="""
+        ProcessStarted(process="p0")
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
+                        instance_id="i0")
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
+        ProcessEnded(process="p0", exit_status=1)
+    """,
+)
+
+LAWS: Final = (
+    MemberIdIsKept,
+    RequiredMemberIdIsUsed,
+    LostMembershipIsNotUsed,
+    GenerationIsTheLast,
+    InstanceIdIsSent,
+    StaticRestart,
+    StaticMemberStays,
+    FencedMemberStops,
+)
+"""In the order in which reports name them."""

@@ -1,0 +1,157 @@
+"""The rebalance, one step after the other: when a client joins, when it must, and what follows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import ReplyObserved, RequestObserved
+from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.laws.asking import (
+    DISTURBANCES,
+    DISTURBED,
+    FAMILY,
+    ONE_MEMBER,
+    in_time,
+    requests,
+    verdict,
+)
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.client import CHAIN, Client
+from rebalance_check.properties.views.clients import Clients
+from rebalance_check.properties.views.errors import NONE, REBALANCE_IN_PROGRESS
+
+
+def _one_at_a_time(client: Client, sent: RequestObserved) -> Findings:
+    """A request that is open for as long as a member may take to join counts as given up."""
+    before = client.waits_for(*CHAIN)
+    patience_ms = client.join.rebalance_timeout_ms if client.join else 0
+    if before is None:
+        return _not_given_up(client, sent, patience_ms)
+    if sent.time_ms - before.time_ms > patience_ms:
+        return Excused("waited for its rebalance timeout")
+    return verdict(
+        f"{client.name} sends {sent.api} while its {before.api} is open",
+        (f"{client.name} sent {before.api} at {STEP}, and no reply passed;", before),
+        at=sent,
+    )
+
+
+def _not_given_up(client: Client, sent: RequestObserved, patience_ms: int) -> Findings:
+    """It closed the connection on which its JoinGroup was open, and joins again: it waited for the others too short."""
+    closed, since = client.since.gave_up, client.since
+    if closed is None or client.join is None or sent.api != Api.JOIN_GROUP:
+        return CHECKED
+    if since.errors or since.left or since.paused or since.moved or client.is_ending:
+        return Excused("had another reason to close its connection")
+    waited_ms = closed.time_ms - client.join.time_ms
+    if waited_ms >= patience_ms:
+        return Excused("waited for its rebalance timeout")
+    return verdict(
+        f"{client.name} gives its JoinGroup up after {waited_ms} ms of {patience_ms} ms",
+        (f"{client.name} sent JoinGroup with a rebalance timeout of {patience_ms} ms at {STEP};", client.join),
+        (f"it closed the connection {waited_ms} ms later, at {STEP}, before any reply passed;", closed),
+        at=sent,
+    )
+
+
+def _rejoin_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
+    """While it joins already, an earlier heartbeat may still be answered so."""
+    if got.error != REBALANCE_IN_PROGRESS or request.api == Api.OFFSET_COMMIT or client.join is None:
+        return 0
+    is_older = request is not client.join and abs(request.request) < abs(client.join.request)
+    is_joining = is_older or (request.api == Api.HEARTBEAT and client.waits_for(*CHAIN))
+    return 0 if is_joining else client.join.rebalance_timeout_ms
+
+
+def _sync_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
+    """It may join once more instead, where it learned of the next rebalance meanwhile."""
+    is_accepted = request.api == Api.JOIN_GROUP and got.error == NONE and client.join is request
+    return request.rebalance_timeout_ms if is_accepted else 0
+
+
+JoinsOneAtATime: Final = Invariant(
+    name="wire_joins_one_at_a_time",
+    family=FAMILY,
+    claim="a client has one JoinGroup or SyncGroup open at a time, and gives no JoinGroup up before its rebalance "
+    "timeout",
+    source="AbstractCoordinator.joinFuture; JOIN_GROUP_TIMEOUT_LAPSE",
+    premises=(ONE_MEMBER, "a request that is open for longer than the rebalance timeout was given up by the client"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form(requests(_one_at_a_time, *CHAIN), views=(Clients,)),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
+                        rebalance_timeout_ms=60000)
+    """,
+    excuses="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
+        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=1000,
+                        time_ms=1001)
+    """,
+)
+
+RejoinsWhenRebalancing: Final = Invariant(
+    name="wire_rejoins_when_rebalancing",
+    family=FAMILY,
+    claim="a client that is answered REBALANCE_IN_PROGRESS sends JoinGroup, or leaves, within its rebalance timeout",
+    source="AbstractCoordinator.HeartbeatResponseHandler, SyncGroupResponseHandler; KIP-62",
+    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=in_time(_rejoin_ms, "join the rebalance", Api.JOIN_GROUP),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
+        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
+        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
+                        time_ms=1001)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
+        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
+        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
+                        time_ms=1000)
+    """,
+)
+
+SyncFollowsJoin: Final = Invariant(
+    name="wire_sync_follows_join",
+    family=FAMILY,
+    claim="a client whose JoinGroup is accepted sends SyncGroup, joins again or leaves, within its rebalance timeout",
+    source="AbstractCoordinator.JoinGroupResponseHandler; KAFKA-12890",
+    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=in_time(_sync_ms, "send SyncGroup", *CHAIN),
+    breaks="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
+                        time_ms=1001)
+    """,
+    holds="""
+        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
+        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
+                      assigned_member_id="m")
+        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
+                        time_ms=1000)
+    """,
+)
+
+LAWS: Final = (JoinsOneAtATime, RejoinsWhenRebalancing, SyncFollowsJoin)
+"""In the order in which reports name them."""
