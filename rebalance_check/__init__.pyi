@@ -179,6 +179,7 @@ from rebalance_check.properties.laws.assignment import (
     AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
+from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.laws.causes import (
     MemberRemovalHasACause,
     RebalanceHasACause,
@@ -282,7 +283,6 @@ from rebalance_check.properties.verdict import (
     Violated,
     Violation,
 )
-from rebalance_check.properties.laws.by_kip import WireClaims
 
 __all__ = [
     "CATALOGUE",

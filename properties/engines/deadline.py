@@ -46,7 +46,7 @@ class Due:
 Begins: TypeAlias = Callable[..., Due | list[Due] | None]
 Ends: TypeAlias = Callable[..., Any]
 """Takes an event and the views: the keys whose obligation ends with it, and findings about how; None for none."""
-Counts: TypeAlias = Callable[..., int | None]
+CountsFrom: TypeAlias = Callable[..., int | None]
 """Takes an obligation, an event and the views: since when, in ms, its time counts there; None while none does."""
 
 
@@ -64,7 +64,7 @@ class DeadlineFold(RuleFold):
         ends: Mapping[type[Event], Ends],
         cancels: Mapping[type[Event], Ends],
         looks: Sequence[type[Event]],
-        counts_from: Counts,
+        counts_from: CountsFrom,
         views: Views,
     ) -> None:
         kinds = dict.fromkeys([*looks, *cancels, *ends, *begins])
@@ -116,7 +116,7 @@ def deadline(
     *,
     cancels: Mapping[type[Event], Ends] | None = None,
     looks: Sequence[type[Event]] = (),
-    counts_from: Counts = _from_its_begin,
+    counts_from: CountsFrom = _from_its_begin,
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import causes, leaders
+from rebalance_check.properties.laws import client_causes, leaders
 from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining
 
 BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
@@ -16,8 +16,8 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             joining.JoinsOneAtATime,
             joining.RejoinsWhenRebalancing,
             joining.SyncFollowsJoin,
-            causes.NoNeedlessJoin,
-            causes.MoveNeedsNoJoin,
+            client_causes.NoNeedlessJoin,
+            client_causes.MoveNeedsNoJoin,
             identity.MemberIdIsKept,
             identity.LostMembershipIsNotUsed,
             identity.GenerationIsTheLast,
