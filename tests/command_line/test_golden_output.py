@@ -52,7 +52,8 @@ OUTPUT: Final = {
     "fuzz": "fuzz --seeds 0:5 --protocol cooperative --faults common --workers 1 --invariant ownership",
     "fuzz-mutant": "fuzz --seeds 4:5 --protocol cooperative --faults common --workers 1 "
     "--invariant callbacks_alternate --mutant revoked-partitions-kept",
-    "fuzz-coordinator": "fuzz --subject coordinator --seeds 0:10 --workers 1 --invariant refusals_are_true --invariant committed_offset_is_fetched",
+    "fuzz-coordinator": "fuzz --subject coordinator --seeds 0:10 --workers 1 --invariant refusals_are_true "
+    "--invariant committed_offset_is_fetched",
     "fuzz-coordinator-mutant": "fuzz --subject coordinator --seeds 0:1 --workers 1 --mutant no-sync-deadline --shrink "
     "--invariant laggards_are_removed_in_time",
     "fuzz-bad-seeds": "fuzz --seeds five",
