@@ -26,11 +26,12 @@ def settle(environment: Environment) -> tuple[str, ...]:
 
     That begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
 
-    What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
-    all is well.
+    What is still pending after `HEALING_MS`, or `HEALING_EVENTS` for each three members, is returned, each as a short
+    sentence; nothing when all is well.
     """
     clock = environment.clock
-    end_ms, limit = clock.now_ms + HEALING_MS, environment.events + HEALING_EVENTS
+    end_ms = clock.now_ms + HEALING_MS
+    limit = environment.events + HEALING_EVENTS * max(1, len(environment.members) // 3)
     since_ms, settled = clock.now_ms, None
     learned_ms = clock.now_ms + LEARNING_MS
     while clock.now_ms < end_ms and environment.events < limit:

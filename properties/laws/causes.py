@@ -6,6 +6,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    UNKNOWN_INCARNATION,
     GenerationStarted,
     GroupStatusChanged,
     IncarnationStarted,
@@ -68,9 +69,13 @@ def _goes(event: MemberRemoved, incarnations: Incarnations, _joins: LastJoins) -
     return event.incarnation if event.reason != "replaced" or owes else None
 
 
-def _is_not_written(event: SyncGroupReplied, *_views: object) -> int | None:
-    """An assignment that could not be written is computed once more."""
-    return event.incarnation if event.error not in _OF_THE_SENDER else None
+def _is_not_written(event: SyncGroupReplied, incarnations: Incarnations, _joins: LastJoins) -> int | None:
+    """An assignment that could not be written is computed once more; a coordinator that resigns answers of none."""
+    if event.error in _OF_THE_SENDER:
+        return None
+    latest = incarnations.latest
+    is_of_none = event.incarnation == UNKNOWN_INCARNATION
+    return latest.incarnation if is_of_none and latest is not None else event.incarnation
 
 
 def _asks(event: RequestParked, incarnations: Incarnations, joins: LastJoins) -> int | None:

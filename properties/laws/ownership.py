@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.events import (
+    UNKNOWN_INCARNATION,
     AssignmentCompleted,
     AssignmentComputed,
     ConnectAssignmentComputed,
@@ -134,10 +135,12 @@ class _Share(NamedTuple):
     partition: str
 
 
-def _completed(event: AssignmentCompleted, rounds: Rounds, _instances: Instances) -> list[Fact] | None:
+def _completed(event: AssignmentCompleted, rounds: Rounds, _instances: Instances) -> list[Fact] | Excused | None:
     place = rounds.round_of(event)
     if event.generation == NO_GENERATION or rounds.is_removed(place[0], event.member_id):
         return None
+    if place[0] == UNKNOWN_INCARNATION and rounds.incarnations > 1:
+        return Excused("the coordinator failed over, and the client cannot tell when")
     says = f"{event.member} completed generation {event.generation} with {{partition}} at {STEP}"
     me = event.member
     return [Fact(_Share(place, one), me, me, says.replace("{partition}", one), event) for one in event.owned]
@@ -172,7 +175,8 @@ AssignedOncePerGeneration: Final = Invariant(
         "a generation has one assignment, which members complete (AssignmentCompleted): a partition changes hands in a "
         "later generation, or to a process that takes over the instance id",
         "generations are distinguished by the coordinator's incarnation; where no event names it, the run had but one",
-        "a member that the coordinator's events show removed is not compared",
+        "a member that the coordinator's events show removed is not compared, nor, after a failover, are clients that "
+        "cannot tell the incarnation",
     ),
     relies_on=frozenset({Feature.GENERATIONS}),
     exempted_by=(GenerationStarted, IncarnationStarted, MemberRemoved, MemberStarted),

@@ -50,8 +50,8 @@ AWAITED: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 
 
 class Request(NamedTuple):
-    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member, which has no id
-    yet where it is not ``named``."""
+    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member, which
+    has no id yet where it is not ``named``."""
 
     by: type[Event]
     api: str

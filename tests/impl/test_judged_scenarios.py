@@ -70,6 +70,7 @@ def test_no_wide_scenario_breaks_an_invariant() -> None:
         (611_674, 40), (612_059, 40), (612_549, 80),  # the session that a member had before it joined again
         (612_967, 40),  # a member that joins again after its SyncGroup
         (630_771, 80),  # a member that was removed while the group was described as Dead
+        (640_839, 80),  # an assignment that a coordinator which resigns cannot write
         (622_713, 80),  # a SyncGroup whose write failed
     ],
 )  # fmt: skip

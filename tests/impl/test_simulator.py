@@ -13,7 +13,13 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.impl.runtime.faults import draw_plan
-from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import (
+    ALL_FAULTS,
+    ClusterMode,
+    FaultKind,
+    SimulatedProtocol,
+    SimulationOptions,
+)
 from rebalance_check.impl.simulator import SimulatorSubject, churn_schedule, simulate, simulate_into
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -127,6 +133,14 @@ def test_every_healed_run_becomes_stable(protocol: SimulatedProtocol) -> None:
     pending = {seed: ended(simulate(seed, options)).pending for seed in range(60)}
 
     assert {seed: what for seed, what in pending.items() if what} == {}
+
+
+def test_nine_workers_of_connect_have_time_to_become_stable() -> None:
+    options = SimulationOptions(
+        protocol=SimulatedProtocol.CONNECT, members=9, partitions=9, steps=15, mode=ClusterMode.SESSIONED,
+        faults=ALL_FAULTS,
+    )  # fmt: skip
+    assert list(simulate(950_217, options))[-1].pending == ()  # type: ignore[attr-defined]  # of RunEnded
 
 
 def test_the_runs_are_not_vacuous__every_kind_of_trouble_occurs() -> None:

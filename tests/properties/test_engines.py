@@ -9,6 +9,7 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     Event,
+    GroupDescribed,
     MemberCrashed,
     MemberJoined,
     MembershipLost,
@@ -17,22 +18,29 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestSent,
     RunEnded,
+    StepStarted,
 )
 from rebalance_check.properties.engines import (
+    ALL,
+    CHECKED,
+    Awaited,
     Due,
     Effect,
     Excused,
     Step,
     broken,
+    broken_step,
     cause,
     completion,
     deadline,
+    eventually,
     not_before,
     order,
+    scenario,
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Fold, Invariant
-from rebalance_check.properties.verdict import Held, Untested, Verdict, Violated
+from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
 History = Callable[..., list[Event]]
 
@@ -126,3 +134,45 @@ def test_completion__is_asked_at_rest_alone(
     given = PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
     found = verdict(never, history(given, RunEnded(pending=pending), ended=False))
     assert isinstance(found, expected)
+
+
+JOINS = eventually(
+    {MemberStarted: lambda e: Awaited(e.member, e, f"{e.member} does not join", lambda: 100)},
+    {MemberJoined: lambda e: e.member},
+    cancels={MemberCrashed: lambda _e: ALL},
+    restarts={RequestSent: lambda _e: ALL},
+    renews=lambda key: "may wait" if key == "patient" else "",
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([at(MemberJoined, 101, member="m0", generation=1)], Held),
+        ([at(MemberJoined, 102, member="m0", generation=1)], Violated),
+        ([at(MemberCrashed, 50, member="m0")], Untested),
+        ([at(RequestSent, 50, member="m0", api="JoinGroup", request=0),
+          at(MemberJoined, 149, member="m0", generation=1)], Held),
+        ([at(RequestSent, 50, member="m0", api="JoinGroup", request=0)], Undecided),
+    ],
+)  # fmt: skip
+def test_eventually__by_one_clock__and_a_wait_that_is_open_is_undecided(
+    history: History, others: list[Event], expected: type[Verdict]
+) -> None:
+    assert isinstance(verdict(JOINS, history(STARTED, *others)), expected)
+
+
+def test_eventually__an_exemption_renews_the_wait(history: History) -> None:
+    started = at(MemberStarted, 1, member="patient")
+    late = at(MemberJoined, 150, member="patient", generation=1)
+    assert isinstance(verdict(JOINS, history(started, late)), Held)
+
+
+def test_scenario__a_rule_sees_whole_steps(history: History) -> None:
+    grows = scenario(
+        lambda step: CHECKED if step.after.generation > step.before.generation else broken_step(step, "no")
+    )
+    steps = [StepStarted(step="join a"), GroupDescribed(status="Stable", generation=2), StepStarted(step="advance 1")]
+    assert verdict(grows, history(GroupDescribed(status="Stable", generation=1), *steps[:2])) == Held(1)
+    assert isinstance(verdict(grows, history(*steps, GroupDescribed(status="Stable", generation=2))), Violated)
+    assert isinstance(verdict(grows, history(GroupDescribed(status="Stable", generation=1))), Untested)

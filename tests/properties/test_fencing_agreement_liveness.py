@@ -215,3 +215,19 @@ def test_rebalance_completes__something_pending__is_violated(history: History) -
 
 def test_rebalance_completes__the_history_is_cut_off__is_undecided(history: History) -> None:
     assert judge(history(started(1), ended=False), [RebalanceCompletes]).exit_code == 12
+
+
+@pytest.mark.parametrize("name", ["one_leader", "one_protocol", "assigned_once_per_generation"])
+def test_clients_of_an_unknown_incarnation__after_a_failover__are_not_compared(history: History, name: str) -> None:
+    """A failover may hand out a generation number again."""
+    failover = [IncarnationStarted(incarnation=1, generation=0), IncarnationStarted(incarnation=2, generation=0)]
+    one = [
+        MemberJoined(member="m0", member_id="a", generation=1, leader=True, protocol="range"),
+        AssignmentCompleted(member="m0", member_id="a", generation=1, owned=("t-0",)),
+    ]
+    other = [
+        MemberJoined(member="m1", member_id="b", generation=1, leader=True, protocol="sticky"),
+        AssignmentCompleted(member="m1", member_id="b", generation=1, owned=("t-0",)),
+    ]
+    assert judge(history(*one, *other), [name]).outcome is Outcome.VIOLATED
+    assert judge(history(*failover, *one, *other), [name]).outcome is not Outcome.VIOLATED

@@ -133,7 +133,7 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
-    "a follower is told to skip": (
+    "a follower skips": (
         "one_leader",
         (GENERATION, moved("Stable"),
          JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1,

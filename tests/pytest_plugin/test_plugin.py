@@ -201,7 +201,7 @@ def test_claims_are_left_out_by_mark_option_and_ini(pytester: pytest.Pytester) -
     pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="cooperative", without=["leader"]'))
     pytester.runpytest().assert_outcomes(failed=1)
     pytester.runpytest("--rebalance-exclude", "ownership").assert_outcomes(passed=1)
-    pytester.makeini("[pytest]\nrebalance_exclude = ownership\nrebalance_invariants = generation ownership\n")
+    pytester.makeini("[pytest]\nrebalance_exclude = ownership\nrebalance_invariants = callbacks_alternate ownership\n")
     result = pytester.runpytest()
     result.assert_outcomes(passed=1)
 
