@@ -35,7 +35,7 @@ from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import NOT_RECORDED, Incarnation, Incarnations
 from rebalance_check.properties.views.fencing import REPLIES, Writes
-from rebalance_check.properties.views.scenarios import PREMISES, Disturbed
+from rebalance_check.properties.views.scenarios import PREMISES, Disturbed, TimesBefore
 from rebalance_check.properties.views.steps import Step, members_of
 
 _ALWAYS: Final = frozenset(
@@ -115,7 +115,9 @@ _REBALANCING: Final[Mapping[type[Event], GroupStatus]] = MappingProxyType(
 once it has its assignment. JoinGroup and LeaveGroup are of no generation."""
 
 
-def _true(event: ReplyEvent, incarnations: Incarnations, writes: Writes, _disturbed: Disturbed) -> Findings:
+def _true(
+    event: ReplyEvent, incarnations: Incarnations, writes: Writes, _disturbed: Disturbed, _before: TimesBefore
+) -> Findings:
     """Judge a request that is answered at once by the group as it is then; one that waited may be refused later."""
     group, rebalancing = incarnations.current, _REBALANCING.get(type(event))
     if writes.waited or group is None or not group.is_known or not group.status:
@@ -157,9 +159,12 @@ def _untrue(event: ReplyEvent, group: Incarnation, rebalancing: GroupStatus) -> 
     return ""
 
 
-def _true_in_step(step: Step, _incarnations: Incarnations, _writes: Writes, disturbed: Disturbed) -> Iterator[Finding]:
+def _true_in_step(
+    step: Step, _incarnations: Incarnations, _writes: Writes, disturbed: Disturbed, before: TimesBefore
+) -> Iterator[Finding]:
     yield from _loading_ends(step, disturbed)
-    yield from _refused_when_full(step)
+    if not before.times.held:
+        yield from _refused_when_full(step)
 
 
 def _loading_ends(step: Step, disturbed: Disturbed) -> Iterator[Finding]:
@@ -207,6 +212,7 @@ RefusalsAreTrue: Final = Invariant(
     premises=(
         RECORDED + ", or the steps of a scenario",
         "a request that waited before it was refused is left out",
+        "GROUP_MAX_SIZE_REACHED is not judged while the log acknowledges nothing",
         "of a JoinGroup and a LeaveGroup, COORDINATOR_NOT_AVAILABLE alone is judged, and of a commit all else: no "
         "event tells whether its offsets were written",
         "loading and size are judged by the steps of a scenario; a commit in a transaction is left out: its failed "
@@ -216,7 +222,9 @@ RefusalsAreTrue: Final = Invariant(
         CoordinatorConfigured, GroupMetadataWritten, GroupStatusChanged, MemberAdded, MemberRemoved, RequestParked,
     ),
     evidence=Evidence.CONCERNED,
-    fold=scenario(_true_in_step, also=dict.fromkeys(REPLIES, _true), views=(Incarnations, Writes, Disturbed)),
+    fold=scenario(
+        _true_in_step, also=dict.fromkeys(REPLIES, _true), views=(Incarnations, Writes, Disturbed, TimesBefore)
+    ),
     breaks="""
         GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
         GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")

@@ -153,6 +153,7 @@ class Incarnations(Memory):
         self.known: dict[int, Incarnation] = Recent(GENERATIONS)
         self.current: Incarnation | None = None
         self.tells_parked = False
+        self._taken_in: dict[int, Incarnation] = Recent(WAITING)
         handlers: dict[type[Event], Handler] = {
             IncarnationStarted: self._on_incarnation,
             GroupStatusChanged: self._on_status,
@@ -243,6 +244,7 @@ class Incarnations(Memory):
             group.synced.add(event.member_id)
         else:
             is_member = event.member_id in group.members
+            self._taken_in[event.request] = group
             group.waits[event.request] = Arrival(group.status, event.generation, is_member, event)
 
     @_of_an_incarnation
@@ -266,4 +268,5 @@ class Incarnations(Memory):
 
     @_of_an_incarnation
     def _on_reply(self, group: Incarnation, event: ReplyEvent) -> None:
-        group.arrival = group.waits.pop(event.request, None) if group.waits else None
+        taken_in = self._taken_in.pop(event.request, group)
+        group.arrival = taken_in.waits.pop(event.request, None)

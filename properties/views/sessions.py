@@ -131,7 +131,7 @@ class Sessions(Memory):
     def _note_timeouts(self, event: RequestParked) -> None:
         """A static member that returns to a Stable group keeps its predecessor's timeouts until its first heartbeat.
 
-        Where they differ from its own, which of them hold is not certain, and none is noted.
+        Where they differ from its own, or are not recorded, which of them hold is not certain, and none is noted.
         """
         group, key = self.incarnations.current, (event.incarnation, event.member_id)
         self.joins[key] = event
@@ -139,9 +139,9 @@ class Sessions(Memory):
             return
         before = group.predecessors.get(event.member_id, "")
         before = before if group.heirs.get(before) == event.member_id else ""
-        known = self.joins.get((event.incarnation, before), event)
-        same = known.session_timeout_ms, known.rebalance_timeout_ms
-        if same != (event.session_timeout_ms, event.rebalance_timeout_ms):
+        known = self.joins.get((event.incarnation, before))
+        own = event.session_timeout_ms, event.rebalance_timeout_ms
+        if before and (known is None or (known.session_timeout_ms, known.rebalance_timeout_ms) != own):
             del self.joins[key]
 
     def on_generation(self, event: GenerationStarted) -> None:

@@ -71,6 +71,9 @@ def test_no_wide_scenario_breaks_an_invariant() -> None:
         (612_967, 40),  # a member that joins again after its SyncGroup
         (630_771, 80),  # a member that was removed while the group was described as Dead
         (640_839, 80),  # an assignment that a coordinator which resigns cannot write
+        (650_457, 80),  # a member that waits although its reply said that a write failed
+        (651_314, 40),  # the session of a predecessor that was loaded
+        (652_673, 40),  # a commit that one incarnation took and another answers
         (622_713, 80),  # a SyncGroup whose write failed
     ],
 )  # fmt: skip
