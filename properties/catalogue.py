@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.features import Lacking, lacking
 from rebalance_check.properties.invariants import (
@@ -34,7 +32,7 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import members, ownership, status
+from rebalance_check.properties.laws import config, connect, members, ownership, status
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.wire.catalogue import WireClaims
 
@@ -61,8 +59,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *NeedClaims,
     *ContractClaims,
     *status.LAWS,
-    *ConnectWorkers,
-    *ConfigStoreClaims,
+    *config.LAWS,
+    *connect.LAWS,
     *answering.CLAIMS,
     *waiting_writes.CLAIMS,
     *owning.CLAIMS,

@@ -144,8 +144,6 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
@@ -241,6 +239,43 @@ from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.config.exactly_once import (
+    EarlierTasksAreFenced,
+    FencedBeforeStart,
+    FencedLeaderAppendsNothing,
+    ProducerEpochsGrow,
+)
+from rebalance_check.properties.laws.config.reads import (
+    ReadersReturnTheTopic,
+    ReadsInOrder,
+    SnapshotFollowsReads,
+    SnapshotsAgree,
+)
+from rebalance_check.properties.laws.config.writes import (
+    ChangedTaskConfigsArePublished,
+    CommitFollowsReadBack,
+    ConfigRecordsHaveKafkasForm,
+    OnlyTheLeaderRotatesKeys,
+)
+from rebalance_check.properties.laws.connect.at_rest import (
+    ConfiguredWorkRuns,
+    RevocationLeadsToRejoin,
+    TasksRunTheirConfigs,
+)
+from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
+from rebalance_check.properties.laws.connect.rounds import (
+    ConnectAssignmentIsAgreed,
+    ConnectAssignmentIsWellFormed,
+    WorkIsGrantedOnce,
+)
+from rebalance_check.properties.laws.connect.work import (
+    OnlyAssignedWorkStarts,
+    RevokedWorkHasStopped,
+    RunningWorkIsClaimed,
+    StartWaitsForConfigs,
+    WorkRunsOnce,
+    WorkStopsWhileAway,
+)
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
@@ -316,6 +351,8 @@ __all__ = [
     "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
+    "ChangedTaskConfigsArePublished",
+    "CommitFollowsReadBack",
     "CommitIsFenced",
     "CommittedOffsetIsFetched",
     "CommittedOffsetsSurvive",
@@ -327,13 +364,16 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigReadStarted",
+    "ConfigRecordsHaveKafkasForm",
     "ConfigSnapshotTaken",
-    "ConfigStoreClaims",
     "ConfigStoreStarted",
     "ConfigTransactionEnded",
+    "ConfiguredWorkRuns",
     "ConnectAssignmentComputed",
+    "ConnectAssignmentIsAgreed",
+    "ConnectAssignmentIsWellFormed",
     "ConnectAssignmentReceived",
-    "ConnectWorkers",
+    "ConnectRoundHasACause",
     "ConnectionBroken",
     "ConnectionClosed",
     "ConnectionOpened",
@@ -351,11 +391,14 @@ __all__ = [
     "CoordinatorMoved",
     "Counterexample",
     "EagerOwnsNothingWhileJoining",
+    "EarlierTasksAreFenced",
     "EmptyGroupIsClean",
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
     "ExplainedOverwrite",
+    "FencedBeforeStart",
+    "FencedLeaderAppendsNothing",
     "FencedStaysFenced",
     "FlushWaits",
     "Fold",
@@ -452,9 +495,11 @@ __all__ = [
     "OneMemberPerInstance",
     "OneProtocol",
     "OneResponsePerRequest",
+    "OnlyAssignedWorkStarts",
     "OnlyEmptyGroupsAreDeleted",
     "OnlyLaggardsTimeOut",
     "OnlyReturningLeadersSkip",
+    "OnlyTheLeaderRotatesKeys",
     "Outcome",
     "OwnedEqualsAssigned",
     "OwnerLookedUp",
@@ -470,9 +515,12 @@ __all__ = [
     "ProcessEnded",
     "ProcessSignalled",
     "ProcessStarted",
+    "ProducerEpochsGrow",
     "ProducerFenced",
     "ProducerInitialised",
     "ReadersConverge",
+    "ReadersReturnTheTopic",
+    "ReadsInOrder",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",
@@ -495,17 +543,23 @@ __all__ = [
     "RestartPlanned",
     "RestartRequested",
     "RetriesAreAdmitted",
+    "RevocationLeadsToRejoin",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
+    "RevokedWorkHasStopped",
     "RunEnded",
     "RunSettled",
     "RunStarted",
+    "RunningWorkIsClaimed",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
     "SilentMembersAreRemovedInTime",
+    "SnapshotFollowsReads",
+    "SnapshotsAgree",
     "StableIsPersisted",
     "StaleGenerationIsRefused",
     "StaleUnassignedIgnored",
+    "StartWaitsForConfigs",
     "StatusAnswered",
     "StatusAppended",
     "StatusAttempted",
@@ -533,6 +587,7 @@ __all__ = [
     "TaskConfigsGenerated",
     "TaskStarted",
     "TaskStopped",
+    "TasksRunTheirConfigs",
     "TopicUsed",
     "TopicsDescribed",
     "TopicsReset",
@@ -545,9 +600,13 @@ __all__ = [
     "Vocabulary",
     "WireClaims",
     "WorkCancelled",
+    "WorkIsGrantedOnce",
     "WorkRevocationEnded",
     "WorkRevocationStarted",
+    "WorkRunsOnce",
+    "WorkStartsAgainForACause",
     "WorkStateChanged",
+    "WorkStopsWhileAway",
     "WorkerClaimed",
     "WorkerConfigured",
     "WorkerStopRequested",

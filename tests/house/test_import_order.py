@@ -98,12 +98,11 @@ FLOORS = (
     (
         "properties.laws",
         "properties.invariants",
-        "properties.config_store",
         "properties.wire",
         "properties.need",
         "properties.contract",
     ),
-    ("properties.connect", "properties.record"),
+    ("properties.record",),
     ("properties.catalogue", "properties.judgement"),
     ("properties.known",),
     ("properties.listening",),

@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.events import AssignmentAccepted, MemberRe
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 
-OF_WORKERS = [invariant for invariant in CATALOGUE if invariant.family in {"connect_work", "connect_rounds"}]
+OF_WORKERS = [invariant for invariant in CATALOGUE if invariant.family == "connect"]
 OF_ASSIGNMENTS = [invariant for invariant in CATALOGUE if invariant.name in {
     "start_waits_for_configs", "revocation_leads_to_rejoin", "connect_assignment_is_agreed",
     "config_mismatch_assigns_nothing", "config_offset_covers_members",
