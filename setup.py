@@ -25,8 +25,6 @@ COMPILED = (
     "properties/listening.py",
     "properties/completeness.py",
     "properties/panel.py",
-    "properties/config_store/*.py",
-    "properties/connect/*.py",
     "properties/engines/*.py",
     "properties/laws/*.py",
     "properties/laws/*/*.py",

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.features import Lacking, lacking
 from rebalance_check.properties.invariants import identity
@@ -17,6 +15,8 @@ from rebalance_check.properties.laws import (
     assignment,
     causes,
     client_causes,
+    config,
+    connect,
     coordinator,
     deadlines,
     generation,
@@ -47,8 +47,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *NeedClaims,
     *ContractClaims,
     *status.LAWS,
-    *ConnectWorkers,
-    *ConfigStoreClaims,
+    *config.LAWS,
+    *connect.LAWS,
     *requests.LAWS,
     *leaders.LAWS,
     *client_causes.LAWS,

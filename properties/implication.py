@@ -35,7 +35,6 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "no_double_ownership": ("revoked_before_reassigned", "revoked_is_not_committed", "work_runs_once"),
     "revoked_work_has_stopped": ("work_runs_once", "no_double_ownership"),
     "work_is_granted_once": ("work_runs_once", "no_double_ownership"),
-    "claimed_work_is_not_granted": ("work_runs_once", "no_double_ownership"),
     # A rebalance that does not end.
     "assignment_is_complete": ("every_partition_gets_an_owner",),
     "every_partition_gets_an_owner": ("rebalance_completes",),

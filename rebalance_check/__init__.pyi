@@ -144,17 +144,9 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.exit_codes import ExitCode
-from rebalance_check.properties.history import (
-    HistoryWriter,
-    decode,
-    encode,
-    read_history,
-    write_history,
-)
+from rebalance_check.properties.history import HistoryWriter, decode, encode, read_history, write_history
 from rebalance_check.properties.invariants.identity import (
     HeartbeatNamesAMember,
     LeaveIsLast,
@@ -180,9 +172,43 @@ from rebalance_check.properties.laws.assignment import (
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
-from rebalance_check.properties.laws.causes import (
-    MemberRemovalHasACause,
-    RebalanceHasACause,
+from rebalance_check.properties.laws.causes import MemberRemovalHasACause, RebalanceHasACause
+from rebalance_check.properties.laws.config.exactly_once import (
+    EarlierTasksAreFenced,
+    FencedBeforeStart,
+    FencedLeaderAppendsNothing,
+    ProducerEpochsGrow,
+)
+from rebalance_check.properties.laws.config.reads import (
+    ReadersReturnTheTopic,
+    ReadsInOrder,
+    SnapshotFollowsReads,
+    SnapshotsAgree,
+)
+from rebalance_check.properties.laws.config.writes import (
+    ChangedTaskConfigsArePublished,
+    CommitFollowsReadBack,
+    ConfigRecordsHaveKafkasForm,
+    OnlyTheLeaderRotatesKeys,
+)
+from rebalance_check.properties.laws.connect.at_rest import (
+    ConfiguredWorkRuns,
+    RevocationLeadsToRejoin,
+    TasksRunTheirConfigs,
+)
+from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
+from rebalance_check.properties.laws.connect.rounds import (
+    ConnectAssignmentIsAgreed,
+    ConnectAssignmentIsWellFormed,
+    WorkIsGrantedOnce,
+)
+from rebalance_check.properties.laws.connect.work import (
+    OnlyAssignedWorkStarts,
+    RevokedWorkHasStopped,
+    RunningWorkIsClaimed,
+    StartWaitsForConfigs,
+    WorkRunsOnce,
+    WorkStopsWhileAway,
 )
 from rebalance_check.properties.laws.coordinator import (
     OneResponsePerRequest,
@@ -199,11 +225,7 @@ from rebalance_check.properties.laws.deadlines import (
     NobodyIsRemovedEarly,
     SilentMembersAreRemovedInTime,
 )
-from rebalance_check.properties.laws.generation import (
-    GenerationMonotonicity,
-    OneLeader,
-    OneProtocol,
-)
+from rebalance_check.properties.laws.generation import GenerationMonotonicity, OneLeader, OneProtocol
 from rebalance_check.properties.laws.generation_members import (
     GenerationHasOnlyJoined,
     GenerationsHaveMembers,
@@ -306,6 +328,8 @@ __all__ = [
     "CallbackStarted",
     "CallbacksAlternate",
     "CancelledWorkEnded",
+    "ChangedTaskConfigsArePublished",
+    "CommitFollowsReadBack",
     "CommittedOffsetIsFetched",
     "ConfigAppended",
     "ConfigCallEnded",
@@ -315,13 +339,16 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigReadStarted",
+    "ConfigRecordsHaveKafkasForm",
     "ConfigSnapshotTaken",
-    "ConfigStoreClaims",
     "ConfigStoreStarted",
     "ConfigTransactionEnded",
+    "ConfiguredWorkRuns",
     "ConnectAssignmentComputed",
+    "ConnectAssignmentIsAgreed",
+    "ConnectAssignmentIsWellFormed",
     "ConnectAssignmentReceived",
-    "ConnectWorkers",
+    "ConnectRoundHasACause",
     "ConnectionBroken",
     "ConnectionClosed",
     "ConnectionOpened",
@@ -339,10 +366,13 @@ __all__ = [
     "CoordinatorMoved",
     "Counterexample",
     "EagerOwnsNothingWhileJoining",
+    "EarlierTasksAreFenced",
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
     "ExplainedOverwrite",
+    "FencedBeforeStart",
+    "FencedLeaderAppendsNothing",
     "FencedStaysFenced",
     "FlushWaits",
     "Fold",
@@ -430,7 +460,9 @@ __all__ = [
     "OneMemberPerInstance",
     "OneProtocol",
     "OneResponsePerRequest",
+    "OnlyAssignedWorkStarts",
     "OnlyEmptyGroupsAreDeleted",
+    "OnlyTheLeaderRotatesKeys",
     "Outcome",
     "OwnedEqualsAssigned",
     "OwnerLookedUp",
@@ -444,9 +476,12 @@ __all__ = [
     "ProcessEnded",
     "ProcessSignalled",
     "ProcessStarted",
+    "ProducerEpochsGrow",
     "ProducerFenced",
     "ProducerInitialised",
     "ReadersConverge",
+    "ReadersReturnTheTopic",
+    "ReadsInOrder",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",
@@ -471,16 +506,22 @@ __all__ = [
     "RestartPlanned",
     "RestartRequested",
     "RetriesAreAdmitted",
+    "RevocationLeadsToRejoin",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
+    "RevokedWorkHasStopped",
     "RunEnded",
     "RunSettled",
     "RunStarted",
+    "RunningWorkIsClaimed",
     "SelectedProtocolIsListedByAll",
     "SessionKeyWritten",
     "SilentMembersAreRemovedInTime",
+    "SnapshotFollowsReads",
+    "SnapshotsAgree",
     "StaleGenerationIsRefused",
     "StaleUnassignedIgnored",
+    "StartWaitsForConfigs",
     "StatusAnswered",
     "StatusAppended",
     "StatusAttempted",
@@ -507,6 +548,7 @@ __all__ = [
     "TaskConfigsGenerated",
     "TaskStarted",
     "TaskStopped",
+    "TasksRunTheirConfigs",
     "TopicUsed",
     "TopicsDescribed",
     "TopicsReset",
@@ -519,9 +561,13 @@ __all__ = [
     "Vocabulary",
     "WireClaims",
     "WorkCancelled",
+    "WorkIsGrantedOnce",
     "WorkRevocationEnded",
     "WorkRevocationStarted",
+    "WorkRunsOnce",
+    "WorkStartsAgainForACause",
     "WorkStateChanged",
+    "WorkStopsWhileAway",
     "WorkerClaimed",
     "WorkerConfigured",
     "WorkerStopRequested",

@@ -50,7 +50,7 @@ CONFIG_MUTANTS: Final = [
     _mutant(
         "offset-advances-on-bad-json",
         "the offset counts a record whose value is no JSON",
-        "config_offset_follows_conversion",
+        "config_snapshot_follows_reads",
     ),
     _mutant(
         "commit-without-read-back",

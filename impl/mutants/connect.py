@@ -23,14 +23,6 @@ _EAGER: Final = _search(ClusterMode.EAGER, 0, 100)
 _SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 100)
 _EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE, 0, 100)
 _CONFIG_OUTAGE: Final = _search_with(FaultKind.CONFIG_OUTAGE, ClusterMode.COMPATIBLE, 160)
-_LEADER_BEHIND: Final = FuzzSearch(
-    options=SimulationOptions(
-        protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CONFIG_OUTAGE, FaultKind.CRASH, FaultKind.PAUSE)
-    ),
-    first=5,
-    last=20,
-)
-"""A leader crashes, and the next one has not read what it wrote to the config topic."""
 _GIVEN_UP: Final = FuzzSearch(
     options=SimulationOptions(
         protocol=SimulatedProtocol.CONNECT,
@@ -66,18 +58,18 @@ _ROUNDS: Final = [
     _mutant(
         "leader-url-of-each-worker",
         "the leader answers each worker with that worker's own URL as the leader's",
-        "leader_url_is_the_leaders",
+        "connect_assignment_is_agreed",
         _EAGER,
     ),
     _mutant(
         "sessioned-written-as-compatible",
         "under sessioned the leader writes assignments of version 1",
-        "version_fits_protocol",
+        "connect_assignment_is_well_formed",
     ),
     _mutant(
         "connect-active-work-counts-as-new",
         "the incremental assignor takes work that a worker claims for new when it does not remember it",
-        "claimed_work_is_not_granted",
+        "work_runs_once",
     ),
     _mutant(
         "eager-deals-connectors-to-all",
@@ -88,33 +80,13 @@ _ROUNDS: Final = [
     _mutant(
         "lost-work-never-assigned-again",
         "when the delay is over, lost work without candidates is forgotten",
-        "configured_work_has_an_owner",
-    ),
-    _mutant(
-        "lost-work-forgotten",
-        "the leader does not remember the work that waits for its worker, and takes it for new in the next round",
-        "delay_is_honoured",
+        "configured_work_runs",
     ),
     _mutant(
         "delay-not-capped",
         "a second loss adds its delay to the one that runs",
-        "delay_is_bounded",
+        "connect_assignment_is_well_formed",
         find=replace(_SESSIONED, first=0, last=10),
-    ),
-]
-
-_LEADERS: Final = [
-    _mutant(
-        "mismatch-names-the-leaders-offset",
-        "a round that fails with CONFIG_MISMATCH names the offset of the leader, which is behind",
-        "config_mismatch_assigns_nothing",
-        _LEADER_BEHIND,
-    ),
-    _mutant(
-        "leader-behind-assigns",
-        "a leader that has read less than another worker assigns all the same",
-        "config_offset_covers_members",
-        _LEADER_BEHIND,
     ),
 ]
 
@@ -133,7 +105,7 @@ _WORK: Final = [
     _of_the_field(
         "connect-restart-cascades-to-cached-tasks",
         "a commit for one connector restarts the tasks of all (KAFKA-8931)",
-        "commit_restarts_its_own_tasks",
+        "work_starts_again_for_a_cause",
     ),
     _of_the_field(
         "connect-compares-transformed-with-raw-configs",
@@ -160,7 +132,7 @@ _WORK: Final = [
     _mutant(
         "worker-waits-for-a-coordinator",
         "a worker that lost contact waits for its coordinator without limit, and lets its work run (KAFKA-9184)",
-        "work_stops_without_a_coordinator",
+        "work_stops_while_away",
         catalogue_id="connect-zombie-worker-keeps-tasks",
         find=replace(_SESSIONED, first=0, last=10),
     ),
@@ -173,7 +145,7 @@ _WORK: Final = [
     _mutant(
         "unassigned-work-restarted",
         "a worker restarts a task on request that it was not assigned",
-        "only_accepted_work_starts",
+        "only_assigned_work_starts",
         find=replace(_SESSIONED, first=20, last=30),
     ),
     _mutant(
@@ -223,14 +195,20 @@ _READING: Final = [
 
 _OPERATOR: Final = [
     _mutant(
+        "target-state-begins-a-round",
+        "a worker that reads another target state of a connector asks for a round of the whole group",
+        "connect_round_has_a_cause",
+        find=replace(_SESSIONED, first=15, last=25),
+    ),
+    _mutant(
+        "target-state-restarts-the-connector",
+        "a worker that reads another target state of a connector starts the connector again",
+        "work_starts_again_for_a_cause",
+    ),
+    _mutant(
         "reconfigured-tasks-start-before-their-round",
         "tasks that got other configs are started at once, and not when the next round has assigned them",
         "work_start_has_a_cause",
-    ),
-    _mutant(
-        "lost-work-is-placed-at-once",
-        "the work of a worker that left is assigned at once",
-        "lost_work_waits",
     ),
 ]
 
@@ -238,7 +216,7 @@ _FENCING: Final = [
     _of_the_field(
         "connect-fencing-aborted-by-pending-rebalance",
         "a leader that is about to rebalance refuses to fence zombie producers, and their tasks fail (KAFKA-15059)",
-        "fencing_fails_for_new_configs_only",
+        "earlier_tasks_are_fenced",
         _EXACTLY_ONCE,
     ),
     _mutant(
@@ -255,4 +233,4 @@ _FENCING: Final = [
     ),
 ]
 
-CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_READING, *_OPERATOR, *_FENCING, *_STATUSES]
+CONNECT_MUTANTS: Final = [*_ROUNDS, *_WORK, *_READING, *_OPERATOR, *_FENCING, *_STATUSES]

@@ -45,12 +45,6 @@ GROUP_CLAIM_MUTANTS: Final = [
         _COOPERATIVE,
     ),
     _mutant(
-        "compaction-keeps-what-is-old",
-        "compaction of the config topic removes what it should keep",
-        "compaction_keeps_the_last",
-        _CONFIGS,
-    ),
-    _mutant(
         "commits-prolong-no-session-in-a-join-phase",
         "a commit that comes in a join phase is no sign of activity of its member",
         "nobody_is_removed_early",

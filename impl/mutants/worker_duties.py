@@ -32,7 +32,7 @@ WORKER_DUTY_MUTANTS: Final = [
     _mutant(
         "fencing-forgets-a-task",
         "a leading worker fences the producers of all earlier tasks but the last",
-        "earlier_tasks_are_fenced",
+        "fenced_before_start",
         _EXACTLY_ONCE,
     ),
     _mutant(

@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     RunStarted,
 )
-from rebalance_check.properties.config_store.readers import text_of
+from rebalance_check.properties.views.config_readers import text_of
 
 Log = Sequence[tuple[int, ConfigRecord]]
 """Records at their offsets."""

@@ -1,7 +1,8 @@
 """Cause: every effect has one of its causes since the last one, within reach of the one that acts.
 
 The accusation is by absence: the record that would hold the cause must be complete. A cause that the actor certainly
-received counts until the effect that it explains; one effect uses up all causes before it, unless the causes are kept.
+received counts until the effect that it explains; one effect uses up all causes before it, unless the causes are kept
+or add up.
 """
 
 from __future__ import annotations
@@ -48,14 +49,15 @@ class CauseFold(RuleFold):
         ends: Mapping[type[Event], Causes],
         lacks: str,
         keeps_causes: bool,
+        adds_up: int,
         views: Views,
     ) -> None:
         kinds = {**ends, **causes, **effects}
         handlers = {kind: self._handler(effects.get(kind), causes.get(kind), ends.get(kind)) for kind in kinds}
         super().__init__(invariant, handlers, views)
         self.bookkeeping = frozenset(kinds) - frozenset(effects)
-        self._lacks, self._keeps_causes = lacks, keeps_causes
-        self._caused: Recent[Hashable, Event] = Recent(WAITING)
+        self._lacks, self._keeps_causes, self._adds_up = lacks, keeps_causes, adds_up
+        self._caused: Recent[Hashable, int] = Recent(WAITING)
         self._last: Recent[Hashable, Effect] = Recent(WAITING)
 
     def _handler(self, effects: Effects | None, causes: Causes | None, ends: Causes | None) -> Handler:
@@ -66,15 +68,17 @@ class CauseFold(RuleFold):
             for effect in keys_of(effects(event, *self.views)) if effects is not None else ():
                 self.conclude(self._explained(effect))
             for key in keys_of(causes(event, *self.views)) if causes is not None else ():
-                self._caused[key] = event
+                self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
 
         return take
 
     def _explained(self, effect: Effect) -> Findings:
-        cause = self._caused.get(effect.key) if self._keeps_causes else self._caused.pop(effect.key, None)
+        causes = self._caused.get(effect.key, 0) if self._keeps_causes else self._caused.pop(effect.key, 0)
+        if causes > 1:
+            self._caused[effect.key] = causes - 1
         last = self._last.get(effect.key)
         self._last[effect.key] = effect
-        if cause is not None:
+        if causes:
             return CHECKED
         if effect.excused:
             return Excused(effect.excused)
@@ -91,6 +95,7 @@ def cause(
     lacks: str,
     ends: Mapping[type[Event], Causes] | None = None,
     keeps_causes: bool = False,
+    adds_up: int = 1,
     views: Views = (),
     needs: Sequence[tuple[type[Event], ...]] = (),
 ) -> Callable[[Invariant], Fold]:
@@ -98,11 +103,12 @@ def cause(
 
     ``effects`` and ``causes`` extract both from events; of one event the effect comes before the cause. ``lacks`` says
     in words what is missing (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those of
-    a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten.
+    a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten. ``adds_up``: so
+    many causes of a key add up, each of which explains one effect.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, views)
+        made = CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views)
         made.needs = tuple(needs)
         return made
 

@@ -61,16 +61,18 @@ class Worker:
     later join, and ``outdated`` what it went on running when its membership ended, with the event that shows the end.
     ``rounds`` counts the assignments of all workers up to its last one. ``unstable`` is why it may no longer speak for
     its assignment, ``lost`` how its membership ended if it has not built the metadata of another JoinGroup since.
-    ``known`` says that its assignments are recorded.
+    ``gave_up`` is its last assignment that revoked, ``number`` distinguishes the processes of one name.
     """
 
     name: str
+    number: int = 0
     configured: WorkerConfigured | None = None
     member_id: str = ""
     claimed: WorkerClaimed | None = None
     received: ConnectAssignmentReceived | None = None
     rounds: int = 0
     accepted: AssignmentAccepted | None = None
+    gave_up: ConnectAssignmentReceived | None = None
     snapshot: ConfigSnapshotTaken | None = None
     revoking: WorkRevocationStarted | None = None
     unstable: Event | None = None
@@ -90,6 +92,11 @@ class Worker:
     def known(self) -> bool:
         """Whether the history shows the assignments of this worker."""
         return self.received is not None
+
+    @property
+    def known_work(self) -> set[str]:
+        """The connectors and tasks that it claims, runs, or has run until they failed."""
+        return {*(self.claim or ()), *self.running, *self.failed, *self.states}
 
     @property
     def is_at_rest(self) -> bool:
@@ -138,6 +145,8 @@ class Worker:
         if event.error == NO_ERROR:
             self.outdated.clear()
         self.received, self.accepted, self.unstable = event, None, None
+        if event.revoked and event.error == NO_ERROR:
+            self.gave_up = event
 
     def accept(self, event: AssignmentAccepted) -> None:
         """It may start what the assignment adds."""

@@ -57,6 +57,7 @@ class Workers(Memory):
         self.by_store: dict[str, str] = {}
         self.runners: dict[str, dict[str, Worker]] = {}
         self._received_so_far = 0
+        self._processes = 0
         self._incarnation = UNKNOWN_INCARNATION
         self._present: set[str] | None = None
         handlers: dict[type[Event], Handler] = {
@@ -105,7 +106,8 @@ class Workers(Memory):
         """The worker process of that name."""
         worker = self.workers.get(name)
         if worker is None:
-            worker = self.workers[name] = Worker(name)
+            self._processes += 1
+            worker = self.workers[name] = Worker(name, self._processes)
         return worker
 
     def with_id(self, member_id: str) -> Worker | None:

@@ -63,8 +63,6 @@ def test_each_name__is_documented(name: str) -> None:
 def test_each_invariant_of_the_catalogue__is_public_or_in_a_public_family() -> None:
     public = {id(getattr(rebalance_check, name)) for name in rebalance_check.__all__}
     families = (
-        *rebalance_check.ConnectWorkers,
-        *rebalance_check.ConfigStoreClaims,
         *rebalance_check.NeedClaims,
         *rebalance_check.ContractClaims,
         *rebalance_check.WireClaims,

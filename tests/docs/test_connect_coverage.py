@@ -137,8 +137,8 @@ def test_a_test_that_vanishes_is_noticed() -> None:
 def test_a_case_that_vanishes_is_noticed() -> None:
     named = "properties/test_connect_claims.py::test_one_wrong_step_breaks_the_claim"
     text = "@pc properties/test_connect_claims.py\n== config\n1 | a statement | pc:test_one_wrong_step_breaks_the_claim"
-    assert missing_tests(read(f"{text}[given to two]\n")) == []
-    assert missing_tests(read(f"{text}[given to six]\n")) == [f"{named}[given to six]"]
+    assert missing_tests(read(f"{text}[two runners]\n")) == []
+    assert missing_tests(read(f"{text}[six runners]\n")) == [f"{named}[six runners]"]
 
 
 def test_every_part_has_its_statements__each_once(parts: dict[str, list[Statement]]) -> None:

@@ -38,7 +38,7 @@ ALLOWED: dict[tuple[str, str], str] = {
 INDEFINITE = frozenset({"nobody", "somebody", "anybody", "whoever"})
 """Subjects that a sentence about Connect names instead: the leader, a worker, the coordinator."""
 ABOUT_CONNECT = (
-    "model/connect", "properties/connect", "properties/config_store", "properties/laws/status", "impl/connect",
+    "model/connect", "properties/laws/connect", "properties/laws/config", "properties/laws/status", "impl/connect",
     "impl/simulator/connect", "integration/connect", "docs/for-connect.md", "docs/connect-models.md",
 )  # fmt: skip
 

@@ -98,11 +98,9 @@ FLOORS = (
     (
         "properties.laws",
         "properties.invariants",
-        "properties.config_store",
         "properties.need",
         "properties.contract",
     ),
-    ("properties.connect", "properties.record"),
     ("properties.catalogue", "properties.implication"),
     ("properties.judgement",),
     ("properties.known",),

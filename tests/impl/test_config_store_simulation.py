@@ -13,22 +13,22 @@ from rebalance_check.impl.simulator import SimulatorSubject, churn_schedule, sim
 from rebalance_check.model.vocabulary.actions import CONFIG_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import ConfigCompacted, ConfigSnapshotTaken, MemberCrashed, RunEnded
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws import config
 
 OPTIONS = SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG, steps=12)
 
 
 def test_every_claim_about_config_stores_is_named_by_a_mutant() -> None:
-    assert {claim.name for claim in ConfigStoreClaims} <= {mutant.caught_by for mutant in MUTANTS.values()}
-    assert {mutant.caught_by for mutant in CONFIG_MUTANTS} <= {claim.name for claim in ConfigStoreClaims}
+    assert {claim.name for claim in config.LAWS} <= {mutant.caught_by for mutant in MUTANTS.values()}
+    assert {mutant.caught_by for mutant in CONFIG_MUTANTS} <= {claim.name for claim in config.LAWS}
 
 
 def test_clean_stores_violate_nothing() -> None:
     for seed in range(100):
         history = simulate(seed, OPTIONS)
         assert history[-1].pending == () if isinstance(history[-1], RunEnded) else False
-        assert judge(history, ConfigStoreClaims).counterexamples == (), seed
+        assert judge(history, config.LAWS).counterexamples == (), seed
 
 
 def test_one_seed_gives_one_history() -> None:
@@ -57,4 +57,4 @@ def test_what_concerns_groups_is_refused() -> None:
 @pytest.mark.nightly
 def test_clean_stores_violate_nothing_for_many_seeds() -> None:
     for seed in range(3000):
-        assert judge(simulate(seed, replace(OPTIONS, steps=30)), ConfigStoreClaims).counterexamples == (), seed
+        assert judge(simulate(seed, replace(OPTIONS, steps=30)), config.LAWS).counterexamples == (), seed

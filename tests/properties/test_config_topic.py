@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
-    ConfigCompacted,
     ConfigRead,
     ConfigReadStarted,
     ConfigTransactionEnded,
     Event,
-    RunStarted,
 )
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[Event]]
 
-OURS: Final = RunStarted(subject="simulator")
 READER: Final = ConfigReadStarted(member="r", isolation="read_committed")
 SEES_ALL: Final = ConfigReadStarted(member="r", isolation="read_uncommitted")
 
@@ -57,14 +52,12 @@ BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
     "what is open is read": (RETURN, [READER, within(0), read(0)]),
     "what lies behind an open transaction is read": (RETURN, [READER, within(0), plain(1), read(1)]),
     "what was aborted is read": (RETURN, [READER, within(0), ended(1, "aborted"), read(0)]),
-    "what was compacted is read": (RETURN, [READER, plain(0), plain(1), ConfigCompacted(removed=(0,)), read(0)]),
     "another value is read": (RETURN, [READER, plain(0), read(0, value=None)]),
 }  # fmt: skip
 
 
-def outcome(history: History, name: str, events: list[Event], run: RunStarted = OURS) -> Outcome:
-    claim = next(one for one in ConfigStoreClaims if one.name == name)
-    return judge(history(run, *events), [claim]).outcome
+def outcome(history: History, name: str, events: list[Event]) -> Outcome:
+    return judge(history(*events), [name]).outcome
 
 
 @pytest.mark.parametrize("case", HOLDS)
@@ -75,24 +68,3 @@ def test_it_holds(history: History, case: str) -> None:
 @pytest.mark.parametrize("case", BREAKS)
 def test_it_breaks(history: History, case: str) -> None:
     assert outcome(history, *BREAKS[case]) is Outcome.VIOLATED
-
-
-@pytest.mark.parametrize("case", BREAKS)
-def test_others_are_not_accused_of_what_they_may_not_have_recorded(history: History, case: str) -> None:
-    assert outcome(history, *BREAKS[case], run=RunStarted(subject="broker")) is not Outcome.VIOLATED
-
-
-@pytest.mark.parametrize("case", BREAKS)
-def test_topics_are_judged_that_are_recorded_from_their_first_record_on(history: History, case: str) -> None:
-    name, events = BREAKS[case]
-    later = [_moved(event) for event in events]
-    assert outcome(history, name, later) is not Outcome.VIOLATED
-
-
-def _moved(event: Event) -> Event:
-    """The same, seven offsets later."""
-    if isinstance(event, ConfigAppended | ConfigRead | ConfigTransactionEnded):
-        return replace(event, offset=event.offset + 7)
-    if isinstance(event, ConfigCompacted):
-        return replace(event, removed=tuple(offset + 7 for offset in event.removed))
-    return event

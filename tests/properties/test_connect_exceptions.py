@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from rebalance_check.model.vocabulary import events as e
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws import connect
 from rebalance_check.properties.verdict import Outcome
 
 History = Callable[..., list[e.Event]]
@@ -80,13 +80,13 @@ EXCUSED = {
 
 @pytest.mark.parametrize("name", EXCUSED)
 def test_the_events_that_show_the_reason__excuse_a_second_runner(history: History, name: str) -> None:
-    assert judge(history(*EXCUSED[name]), ConnectWorkers).counterexamples == ()
+    assert judge(history(*EXCUSED[name]), connect.LAWS).counterexamples == ()
 
 
 @pytest.mark.parametrize("name", EXCUSED)
 def test_a_recording_of_what_starts_and_stops__is_accused(history: History, name: str) -> None:
     seen = [event for event in EXCUSED[name] if isinstance(event, e.TaskStarted | e.TaskStopped)]
-    assert judge(history(*seen), ConnectWorkers).verdict("work_runs_once").outcome is Outcome.VIOLATED
+    assert judge(history(*seen), connect.LAWS).verdict("work_runs_once").outcome is Outcome.VIOLATED
 
 
 def test_the_excuse_ends_with_the_next_assignment(history: History) -> None:
@@ -115,12 +115,12 @@ def test_a_worker_that_gave_work_up__does_not_restart_it(history: History) -> No
 
 def test_a_worker_that_ended__runs_nothing(history: History) -> None:
     for end in (e.MemberCrashed(member="w0"), e.MemberLeft(member="w0"), e.MemberStarted(member="w0")):
-        assert judge(history(runs("w0"), end, runs("w1", 2)), ConnectWorkers).counterexamples == ()
+        assert judge(history(runs("w0"), end, runs("w1", 2)), connect.LAWS).counterexamples == ()
 
 
 def test_work_that_failed__runs_no_more(history: History) -> None:
     failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
-    assert judge(history(runs("w0"), failed, runs("w1", 2)), ConnectWorkers).counterexamples == ()
+    assert judge(history(runs("w0"), failed, runs("w1", 2)), connect.LAWS).counterexamples == ()
 
 
 def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: History) -> None:
@@ -134,26 +134,3 @@ def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: His
     fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
     assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
     assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
-
-
-@pytest.mark.parametrize("published", [True, False])
-def test_generated_task_configs__are_compared_with_what_the_herder_knows__not_with_what_its_store_read_since(
-    history: History, published: bool
-) -> None:
-    def snapshot(offset: int, *tasks: str) -> e.Event:
-        return e.ConfigSnapshotTaken(
-            member="w0", offset=offset, connectors=(("c", "x"),), task_counts=(("c", len(tasks)),), tasks=tasks,
-            task_configs=tuple((task, "y") for task in tasks), applied=(("c", "x"),),
-        )  # fmt: skip
-
-    generated = e.TaskConfigsGenerated(
-        member="w0", generation=1, connector="c", connector_config="x", tasks=(("c-0", "y"),), published=published,
-        config_offset=3,
-    )  # fmt: skip
-    right, wrong = (Outcome.HELD, Outcome.VIOLATED) if published else (Outcome.VIOLATED, Outcome.HELD)
-    name = "changed_task_configs_are_published"
-    assert judge(history(snapshot(3), snapshot(4, "c-0"), generated)).verdict(name).outcome is right
-    assert judge(history(snapshot(3, "c-0"), snapshot(4), generated)).verdict(name).outcome is wrong
-    assert judge(history(snapshot(4, "c-0"), generated)).verdict(name).outcome is Outcome.HELD
-    restarted = e.MemberStarted(member="w0")
-    assert judge(history(snapshot(3), restarted, snapshot(4), generated)).verdict(name).outcome is Outcome.HELD

@@ -10,8 +10,6 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
-    ConfigAppended,
-    ConfigCompacted,
     Event,
     GenerationStarted,
     GroupMetadataAppended,
@@ -79,8 +77,6 @@ def dealt(protocol: str, *shares: tuple[str, ...], owned: tuple[tuple[str, ...],
 
 RECORD: Final = GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)
 WRITTEN: Final = GroupMetadataWritten(incarnation=0, generation=1, members=("a",))
-CONFIG: Final = ConfigAppended(writer="w0", offset=0, key="connector-c", value="{}")
-TARGET: Final = ConfigAppended(writer="w0", offset=0, key="target-state-c", value=None)
 REVOKED: Final = PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
 JOINED: Final = MemberJoined(member="m0", generation=2, member_id="a")
 COMMITTED: Final = OffsetCommitted(member="m0", generation=2, partition="t-0", offset=5, error="NONE")
@@ -126,10 +122,6 @@ HELD: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {
         (REVOKED, JOINED, PartitionsAssigned(member="m0", generation=2, partitions=("t-0",)),
          replace(REVOKED, generation=2), COMMITTED),
     ),
-    "a later record stays": (
-        "compaction_keeps_the_last", (CONFIG, replace(CONFIG, offset=1), ConfigCompacted(removed=(0,)))
-    ),
-    "a tombstone goes": ("compaction_keeps_the_last", (TARGET, ConfigCompacted(removed=(0,)))),
 }  # fmt: skip
 
 VIOLATED: Final[dict[str, tuple[str, tuple[Event, ...]]]] = {

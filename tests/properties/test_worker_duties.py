@@ -9,14 +9,12 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
-    ConfigSnapshotTaken,
     Event,
     MemberStarted,
     ProducerFenced,
     ProducerInitialised,
     RunStarted,
     WorkerConfigured,
-    ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
@@ -37,17 +35,6 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
         [ProducerFenced(transactional_id="t", epoch=0, used=1),
          ProducerInitialised(member="w0", transactional_id="t", epoch=2, work="c-0")],
     ),
-    "the earlier tasks are fenced": (
-        "earlier_tasks_are_fenced",
-        [ConfigSnapshotTaken(member="w0", offset=3, task_counts=(("c", 1),), count_records=(("c", 2),),
-                             pending_fencing=("c",)),
-         ZombieFencingEnded(member="w0", generation=1, connector="c", transactional_ids=("t-0", "t-1"))],
-    ),
-    "the next record counts the tasks of the commit": (
-        "earlier_tasks_are_fenced",
-        [ConfigSnapshotTaken(member="w0", offset=3, task_counts=(("c", 2),), pending_fencing=("c",)),
-         ConfigAppended(writer="w0", offset=3, key="tasks-fencing-c", value='{"task-count":2}')],
-    ),
     "a record has Kafka's form": (
         "config_records_have_kafkas_form",
         [ConfigAppended(writer="w0", offset=3, key="target-state-c",
@@ -56,11 +43,6 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
 }  # fmt: skip
 
 BREAKS: Final[dict[str, tuple[str, list[Event]]]] = {
-    "the next record counts other tasks": (
-        "earlier_tasks_are_fenced",
-        [ConfigSnapshotTaken(member="w0", offset=3, task_counts=(("c", 2),), pending_fencing=("c",)),
-         ConfigAppended(writer="w0", offset=3, key="tasks-fencing-c", value='{"task-count":0}')],
-    ),
     "a fencing leaves the epoch": (
         "producer_epochs_grow",
         [ProducerInitialised(member="w0", transactional_id="t", epoch=2, work="c-0"),

@@ -27,20 +27,6 @@ _ROUNDS: Final = {
             "write_connect_assignment(one, min(mode.version, 1))",
         ),
     ),
-    "mismatch-names-the-leaders-offset": (
-        Edit(
-            f"{_ROUND}:config_mismatch",
-            "config_offset=furthest(members)",
-            "config_offset=members[leader].config_offset",
-        ),
-    ),
-    "leader-behind-assigns": (
-        Edit(
-            f"{_ROUND}:leader_configs",
-            "(latest, latest.offset) if latest.offset >= needed else None",
-            "latest, latest.offset",
-        ),
-    ),
     "connect-active-work-counts-as-new": (
         Edit(f"{_INCREMENTAL}:sort_out", "created=configured - previous - active", "created=configured - previous"),
     ),
@@ -57,7 +43,6 @@ _ROUNDS: Final = {
             f"{_INCREMENTAL}:handle_lost", "            return expired, lost", "            return expired, frozenset()"
         ),
     ),
-    "lost-work-forgotten": (Edit(f"{_INCREMENTAL}:remember", " - taken | lost", " - taken"),),
     "delay-not-capped": (
         Edit(
             f"{_INCREMENTAL}:_wait",
@@ -166,18 +151,25 @@ _WORK_2: Final = {
 }
 
 _OPERATOR: Final = {
+    "target-state-begins-a-round": (
+        Edit(
+            f"{_HERDER}.updating:Updating.on_config_change",
+            "            self._target_updates[connector] = None\n",
+            "            self._target_updates[connector] = None\n            self._needs_rebalance = True\n",
+        ),
+    ),
+    "target-state-restarts-the-connector": (
+        Edit(
+            f"{_HERDER}.updating:Updating.on_config_change",
+            "            self._target_updates[connector] = None\n",
+            "            self._target_updates[connector] = self._connector_updates[connector] = None\n",
+        ),
+    ),
     "reconfigured-tasks-start-before-their-round": (
         Edit(
             f"{_HERDER}.updating:Updating._stop_reconfigured_tasks",
             "        self.tasks_to_restart.update(stopped)",
             "        for key in stopped:\n            self._start(key)",
-        ),
-    ),
-    "lost-work-is-placed-at-once": (
-        Edit(
-            "rebalance_check.impl.connect.assignors.incremental:handle_lost",
-            "memory.scheduled_rebalance_ms <= 0 and memory.previous_members <= current.members.keys():",
-            "memory.scheduled_rebalance_ms <= 0:",
         ),
     ),
 }

@@ -39,13 +39,6 @@ GROUP_CLAIM_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "pass",
         ),
     ),
-    "compaction-keeps-what-is-old": (
-        Edit(
-            f"{_CONNECT}.config.shared_log:SharedConfigLog.compact",
-            "if record.offset not in left)",
-            "if record.offset in left)",
-        ),
-    ),
     "commits-prolong-no-session-in-a-join-phase": (
         Edit(
             f"{_COORDINATOR}.offsets:offset_commit",

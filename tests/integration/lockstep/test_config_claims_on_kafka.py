@@ -12,8 +12,8 @@ from rebalance_check.integration.lockstep.config_history import Log, restarts
 from rebalance_check.integration.lockstep.config_ours import OurConfigStores
 from rebalance_check.integration.lockstep.java_stores import JavaStores, StoreKind, Stores
 from rebalance_check.integration.virtual import Release
-from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.laws import config
 from tests.config_orders import FENCED, RECONFIGURED_WHILE_PAUSED, REWRITTEN, commit, task
 from tests.integration.seen import assert_seen
 
@@ -31,7 +31,7 @@ def before_and_after_compaction(stores: Stores, records: Sequence[ConfigRecord])
     full: Log = list(enumerate(records))
     left = compacted([TopicRecord(offset, *record) for offset, record in full])
     events = restarts(stores, {"w0": full, "w1": [(r.offset, records[r.offset]) for r in left]})
-    return [found.invariant for found in judge(events, ConfigStoreClaims).counterexamples]
+    return [found.invariant for found in judge(events, config.LAWS).counterexamples]
 
 
 def test_kafka_17719_tasks_before_their_connector_are_discarded(java: JavaStores) -> None:
@@ -53,5 +53,5 @@ def test_kafkas_own_class_holds_every_claim_on_random_logs(java: JavaStores) -> 
         logs[f"w{number}"] = list(enumerate((random.choice(kinds) for _ in range(random.randrange(25))), begin))
     history = restarts(java, logs)
     assert_seen("lockstep: config", history)
-    judgement = judge(history, ConfigStoreClaims)
+    judgement = judge(history, config.LAWS)
     assert judgement.counterexamples == ()

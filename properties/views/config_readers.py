@@ -9,17 +9,11 @@ from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigRead,
-    ConfigSnapshotTaken,
     ConfigStoreStarted,
-    Event,
     MemberStarted,
     WorkerConfigured,
 )
-from rebalance_check.properties.kinds import Fold, Memories, Memory
-from rebalance_check.properties.verdict import Violation
-
-SOURCE: Final = "KafkaConfigBackingStore, ClusterConfigState"
-"""Where Kafka does what the claims about snapshots say."""
+from rebalance_check.properties.kinds import Memory
 
 PREFIXES: Final = (
     "target-state-", "connector-", "task-", "commit-", "restart-connector-", "tasks-fencing-", "logger-cluster-",
@@ -29,10 +23,6 @@ PREFIXES: Final = (
 
 _DECODER: Final = json.JSONDecoder()
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-class ConfigStoreViolated(Violation):
-    """A claim about the config store is broken; each claim has its own subclass."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,10 +47,8 @@ class Reader:
 
     offset: int = -1
     connectors: dict[str, Connector] = field(default_factory=dict)
-    started: ConfigStoreStarted | None = None
     latest: ConfigRead | None = None
     is_recorded: bool = False
-    reads: int = 0
 
     def of(self, name: str) -> Connector:
         """A connector, known or not."""
@@ -71,9 +59,13 @@ class Reader:
 
 
 class ConfigReaders(Memory):
-    """The readers of a group by member, as they must be after the events so far."""
+    """The readers of a group by member, as they must be after the events so far.
+
+    ``stores`` are the processes that the history shows to have a config store.
+    """
 
     def __init__(self) -> None:
+        self.stores: set[str] = set()
         self.readers: dict[str, Reader] = {}
         super().__init__(
             {
@@ -94,38 +86,19 @@ class ConfigReaders(Memory):
     def _begun(self, event: MemberStarted | WorkerConfigured) -> None:
         """A new process has read nothing."""
         self.readers.pop(event.member, None)
+        if isinstance(event, WorkerConfigured):
+            self.stores.add(event.member)
 
     def _started(self, event: ConfigStoreStarted) -> None:
-        reader = self.of(event.member)
-        reader.is_recorded, reader.started = True, event
+        self.of(event.member).is_recorded = True
+        self.stores.add(event.member)
 
     def _read(self, event: ConfigRead) -> None:
         reader = self.of(event.member)
         reader.is_recorded, reader.latest = True, event
-        reader.reads += 1
         if event.converted:
             reader.offset = event.offset + 1
             _fold(reader, event)
-
-
-class ConfigFold(Fold):
-    """A fold that compares with what the readers of its group must know."""
-
-    memory: ConfigReaders
-
-    def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same readers."""
-        self.memory = ConfigReaders.among(memories)
-        self.memories = (self.memory,)
-
-    def recorded(self, event: ConfigSnapshotTaken) -> Reader | None:
-        """The reader behind a snapshot; None where its reads are not in the history."""
-        reader = self.memory.of(event.member)
-        return reader if reader.is_recorded else None
-
-    def broken(self, headline: str, text: str, event: Event, *before: tuple[str, Event | None]) -> None:
-        """A violation at ``event``, after what came before."""
-        self.contradiction(headline, *[one for one in before if one[1] is not None], (text, event))
 
 
 def text_of(config: Mapping[str, Any]) -> str:

@@ -1,0 +1,9 @@
+"""Config: what workers read from the config topic of Kafka Connect, and what they may write to it."""
+
+from typing import Final
+
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.laws.config import exactly_once, reads, writes
+
+LAWS: Final[tuple[Invariant, ...]] = (*reads.LAWS, *writes.LAWS, *exactly_once.LAWS)
+"""In the order in which reports name them."""

@@ -1,0 +1,225 @@
+"""Exactly once: which producers of a Connect group may write, and which are fenced before (KIP-618)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
+    ConnectAssignmentReceived,
+    Event,
+    ProducerFenced,
+    ProducerInitialised,
+    RejoinRequested,
+    TaskStarted,
+    WorkerClaimed,
+    WorkerConfigured,
+)
+from rebalance_check.properties.engines import CHECKED, Finding, Step, broken, form, order
+from rebalance_check.properties.engines.completion import AT_REST
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.config_readers import kind_and_name
+from rebalance_check.properties.views.config_topic import Commits, Producers
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, connector_of, is_task_of
+from rebalance_check.properties.views.workers import Workers
+
+PLAIN: Final = ("target-state-", "logger-cluster-")
+"""Any worker writes these records, with its plain producer."""
+
+
+def _leaders_producer(event: ProducerInitialised) -> Step | None:
+    value = (event.transactional_id, event.epoch)
+    says = f"{event.member} got epoch {event.epoch} of {event.transactional_id} at {STEP}"
+    return None if event.work else Step("privileged", value, says, event)
+
+
+def _privileged(event: ConfigAppended) -> Step | None:
+    """Target states and levels of loggers are no privilege."""
+    if kind_and_name(event.key)[0] in PLAIN and not event.transactional_id:
+        return None
+    how = f"with epoch {event.epoch}" if event.transactional_id else "with a producer that nothing can fence"
+    says = f"{event.writer} appended {event.key} {how} at {STEP}"
+    return Step("privileged", (event.transactional_id, event.epoch), says, event)
+
+
+def _fenced(last: Step, step: Step) -> str:
+    """Where a leader has had a transactional producer, no other one and no lower epoch writes on."""
+    (name, epoch), (used, at) = last.value, step.value
+    if not name or isinstance(step.event, ProducerInitialised) or (used == name and at >= epoch):
+        return ""
+    return step.says.removesuffix(f" at {STEP}")
+
+
+FencedLeaderAppendsNothing: Final = Invariant(
+    name="fenced_leader_appends_nothing",
+    family="config",
+    claim="where leaders write with a transactional producer, nothing privileged is appended but by the youngest one",
+    source="KIP-618; KafkaConfigBackingStore.claimWritePrivileges",
+    premises=("no worker is configured back to a plain producer while the group runs",),
+    evidence=Evidence.PRESENCE,
+    fold=order(
+        {ProducerInitialised: _leaders_producer, ConfigAppended: _privileged},
+        wrong=_fenced,
+        needs=((ProducerInitialised,), (ConfigAppended,)),
+    ),
+    breaks="""
+        ProducerInitialised(member="w1", transactional_id="connect-cluster-g", epoch=1)
+        ConfigAppended(writer="w0", offset=5, key="commit-c", value="{}", transactional_id="connect-cluster-g", epoch=0)
+    """,
+    holds="""
+        ProducerInitialised(member="w1", transactional_id="connect-cluster-g", epoch=1)
+        ConfigAppended(writer="w1", offset=5, key="commit-c", value="{}", transactional_id="connect-cluster-g", epoch=1)
+    """,
+)
+
+
+def _epochs(event: ProducerInitialised | ProducerFenced) -> list[Step]:
+    """A fencing uses up the epochs of the old producers, and then takes one itself."""
+    name = event.transactional_id
+    if isinstance(event, ProducerInitialised):
+        says = f"{event.member} got epoch {event.epoch} of {name} at {STEP}"
+        return [Step(name, (event.epoch, True), says, event)]
+    used = [Step(name, (event.epoch, False), f"epoch {event.epoch} of {name} was in use or fenced at {STEP}", event)]
+    if event.used >= 0:
+        used.append(Step(name, (event.used, True), f"a fencing of {name} took epoch {event.used} at {STEP}", event))
+    return used
+
+
+def _again(last: Step, step: Step) -> str:
+    (before, _), (epoch, is_new) = last.value, step.value
+    return f"epoch {epoch} of {step.key} is taken again" if is_new and epoch <= before else ""
+
+
+ProducerEpochsGrow: Final = Invariant(
+    name="producer_epochs_grow",
+    family="config",
+    claim="each producer that is initialised, and each fencing, takes a higher epoch than all before it of its "
+    "transactional id",
+    source="KIP-618; KafkaProducer.initTransactions, Admin.fenceProducers",
+    premises=("the transactional ids are not forgotten (transactional.id.expiration.ms)",),
+    evidence=Evidence.PRESENCE,
+    fold=order({ProducerInitialised: _epochs, ProducerFenced: _epochs}, wrong=_again),
+    breaks="""
+        ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=3, work="c-0")
+        ProducerInitialised(member="w1", transactional_id="connect-c-0", epoch=3, work="c-0")
+    """,
+    holds="""
+        ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=3, work="c-0")
+        ProducerInitialised(member="w1", transactional_id="connect-c-0", epoch=4, work="c-0")
+    """,
+)
+
+
+def _may_write_on(event: TaskStarted, producers: Producers) -> Iterator[Finding]:
+    """No producer of a task with other configs of its connector is open."""
+    worker = producers.workers.of(event.member)
+    if worker.configured is None or not worker.configured.exactly_once or not event.connector_config:
+        return
+    yield CHECKED
+    connector = connector_of(event.task)
+    for name, producer in sorted(producers.open.items()):
+        if producer.work == event.task or not is_task_of(producer.work, connector):
+            continue
+        other = producers.workers.workers.get(producer.member)
+        since = other.running.get(producer.work) if other is not None else None
+        if isinstance(since, TaskStarted) and since.connector_config not in {"", event.connector_config}:
+            yield broken(
+                f"{event.task} runs although the producer of an earlier {producer.work} can still write",
+                (f"{producer.member} initialised the producer {name} at {STEP}, but it was not fenced.", producer),
+                (f"{producer.work} runs there with other configs since {STEP}.", since),
+                (f"{event.member} started {event.task} at {STEP}: contradiction.", event),
+            )
+
+
+FencedBeforeStart: Final = Invariant(
+    name="fenced_before_start",
+    family="config",
+    claim="with exactly-once support no task starts while a task with earlier configs of its connector runs and its "
+    "producer is not fenced",
+    source="KIP-618; DistributedHerder.doFenceZombieSourceTasks, Worker.fenceZombies",
+    premises=("each task names the configuration of the connector that it was generated from",),
+    exempted_by=(*SHOWS_WHAT_RUNS, ProducerFenced, ProducerInitialised, TaskStarted, WorkerConfigured),
+    fold=form({TaskStarted: _may_write_on}, views=(Producers,), needs=((WorkerConfigured,), (ProducerInitialised,))),
+    breaks="""
+        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
+        WorkerConfigured(member="w1", mode="sessioned", exactly_once=True)
+        ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1")
+        TaskStarted(member="w0", generation=1, task="c-1", connector_config="old")
+        TaskStarted(member="w1", generation=2, task="c-0", connector_config="new")
+    """,
+    holds="""
+        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
+        ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1")
+        TaskStarted(member="w0", generation=1, task="c-1", connector_config="new")
+        TaskStarted(member="w0", generation=2, task="c-0", connector_config="new")
+    """,
+)
+
+
+def _all_counted(event: Event, commits: Commits, workers: Workers) -> Iterator[Finding]:
+    """At rest the tasks before the last commit of each source connector have been fenced, if its tasks were tried."""
+    if not workers.have_converged:
+        return
+    tried = {
+        connector_of(work)
+        for worker in workers.each()
+        for work in (*worker.running, *worker.failed)
+        if worker.configured is not None and worker.configured.exactly_once and connector_of(work) != work
+    }
+    for name, commit in sorted(commits.of.items()):
+        last, counted = commit.event, commit.counted
+        if name not in tried or last is None or counted is None or not commit.tasks:
+            continue
+        if counted.offset > last.offset:
+            yield CHECKED
+            continue
+        yield broken(
+            f"the earlier tasks of {name} were not fenced",
+            (f"{counted.writer} counted tasks of {name} when they were fenced last, at {STEP};", counted),
+            (f"{last.writer} committed other task configs at {STEP};", last),
+            (f"no worker fenced the tasks before by {STEP}, when the group had converged: contradiction.", event),
+        )
+
+
+EarlierTasksAreFenced: Final = Invariant(
+    name="earlier_tasks_are_fenced",
+    family="config",
+    claim="with exactly-once support a round of fencing succeeds after each commit of task configs: at rest the last "
+    "task count record of a source connector lies behind its last commit",
+    source="KIP-618; DistributedHerder.fenceZombieSourceTasks, doFenceZombieSourceTasks; KAFKA-15059",
+    premises=(
+        "a connector with a task count record is a source connector; each worker has tried to start its tasks",
+        "at rest: all workers are in one generation, without error and delay, and know no newer configs",
+    ),
+    exempted_by=(*SHOWS_WHAT_RUNS, ConfigAppended, ConnectAssignmentReceived, RejoinRequested, WorkerClaimed),
+    fold=form(
+        dict.fromkeys(AT_REST, _all_counted),
+        views=(Commits, Workers),
+        needs=((ConfigAppended,), (WorkerConfigured,), (ConnectAssignmentReceived,)),
+    ),
+    breaks="""
+        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
+        ConfigAppended(writer="w0", offset=0, key="tasks-fencing-c", value='{"task-count":1}')
+        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
+                                  config_offset=3, assigned=("c-0",))
+        TaskStarted(member="w0", generation=1, task="c-0")
+        RunSettled()
+    """,
+    holds="""
+        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
+        ConfigAppended(writer="w0", offset=0, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(writer="w0", offset=2, key="tasks-fencing-c", value='{"task-count":1}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
+                                  config_offset=3, assigned=("c-0",))
+        TaskStarted(member="w0", generation=1, task="c-0")
+        RunSettled()
+    """,
+)
+
+LAWS: Final = (FencedLeaderAppendsNothing, ProducerEpochsGrow, FencedBeforeStart, EarlierTasksAreFenced)
+"""In the order in which reports name them."""

@@ -1,0 +1,246 @@
+"""Config reads: what a config store knows is the fold of the records that it read (``KafkaConfigBackingStore``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
+    ConfigCompacted,
+    ConfigRead,
+    ConfigReadStarted,
+    ConfigSnapshotTaken,
+    ConfigTransactionEnded,
+    Event,
+    MemberStarted,
+    WorkerConfigured,
+)
+from rebalance_check.properties.engines import CHECKED, Fact, Finding, Findings, Step, agreement, broken, form, order
+from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.config_readers import ConfigReaders, Connector, task_of
+from rebalance_check.properties.views.config_topic import ABORTED, ConfigTopic
+
+READ_COMMITTED: Final = "read_committed"
+Views: TypeAlias = tuple[Mapping[str, Any], ...]
+
+# ---------------------------------------------------------------------------------------------- snapshots
+
+
+def _snapshot(event: ConfigSnapshotTaken, topic: ConfigTopic) -> Fact | None:
+    """Workers agree by the offsets of their snapshots."""
+    if event.offset < topic.compacted_to:
+        return None
+    says = f"{event.member} took a snapshot of offset {event.offset} at {STEP}"
+    return Fact(event.offset, event, event.member, says, event)
+
+
+def _content(taken: ConfigSnapshotTaken) -> Views:
+    """Configured connectors, their target states, and the tasks to run."""
+    configured, configs = dict(taken.connectors), dict(taken.task_configs)
+    targets = {name: state for name, state in taken.target_states if name in configured}
+    return configured, targets, {work: configs.get(work, "no configuration") for work in taken.tasks}
+
+
+def _differences(first: Fact, other: Fact) -> Iterator[tuple[str, Any, Any]]:
+    """What two snapshots say differently, with what each of them says."""
+    for one, two in zip(_content(first.value), _content(other.value), strict=True):
+        for item in sorted(one.keys() | two.keys()):
+            if one.get(item) != two.get(item):
+                yield item, one.get(item, "nothing"), two.get(item, "nothing")
+
+
+def _headline(first: Fact, other: Fact) -> str:
+    item, one, two = next(_differences(first, other))
+    return f"{other.observer} and {first.observer} have read as far, and hold {two} and {one} for {item}"
+
+
+def _by_compaction(first: Fact, other: Fact, topic: ConfigTopic) -> str:
+    tasks = {*first.value.tasks, *other.value.tasks}
+    names = {task_of(item)[0] if item in tasks else item for item, _, _ in _differences(first, other)}
+    return "compaction left the last records of the connector out of order" if names <= topic.out_of_order else ""
+
+
+SnapshotsAgree: Final = Invariant(
+    name="snapshots_agree",
+    family="config",
+    claim="snapshots of the same offset hold the same connectors, target states and tasks, however much of the topic "
+    "compaction had removed before a worker read it",
+    source="KAFKA-17719; ClusterConfigState.offset, by which workers agree (CONFIG_MISMATCH)",
+    premises=("where compactions are recorded, connectors whose last records it left out of order are excused",),
+    exempted_by=(ConfigAppended, ConfigCompacted),
+    evidence=Evidence.CONCERNED,
+    fold=agreement(
+        {ConfigSnapshotTaken: _snapshot},
+        headline=_headline,
+        differ=lambda first, other: next(_differences(first, other), None) is not None,
+        unless=_by_compaction,
+        views=(ConfigTopic,),
+    ),
+    breaks="""
+        ConfigSnapshotTaken(member="w0", offset=4, connectors=(("c", "{}"),), tasks=("c-0",),
+                            task_configs=(("c-0", "{}"),))
+        ConfigSnapshotTaken(member="w1", offset=4, connectors=(("c", "{}"),))
+    """,
+    holds="""
+        ConfigSnapshotTaken(member="w0", offset=4, connectors=(("c", "{}"),))
+        ConfigSnapshotTaken(member="w1", offset=4, connectors=(("c", "{}"),))
+    """,
+    excuses="""
+        ConfigAppended(writer="w0", offset=0, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(writer="w0", offset=2, key="connector-c", value='{"properties":{}}')
+        ConfigCompacted(removed=())
+        ConfigSnapshotTaken(member="w0", offset=3, connectors=(("c", "{}"),), tasks=("c-0",),
+                            task_configs=(("c-0", "{}"),))
+        ConfigSnapshotTaken(member="w1", offset=3, connectors=(("c", "{}"),))
+    """,
+)
+
+
+def _follows_reads(event: ConfigSnapshotTaken, readers: ConfigReaders) -> Iterator[Finding]:
+    """Nothing but the records that the worker read explains its snapshot."""
+    reader = readers.of(event.member)
+    if not reader.is_recorded:
+        return
+    yield CHECKED
+    if event.offset != reader.offset:
+        yield _slip(event, readers, f"is at offset {event.offset}", f"should have offset {reader.offset}")
+    known = reader.connectors
+    expected: dict[str, Any] = {
+        "connectors": _each(known, lambda c: c.config),
+        "target_states": _each(known, lambda c: c.target),
+        "task_counts": _each(known, lambda c: c.count),
+        "count_records": _each(known, lambda c: c.count_record),
+        "task_configs": {f"{name}-{i}": text for name, c in known.items() for i, text in c.tasks.items()},
+        "inconsistent": {name: None for name, c in known.items() if c.inconsistent},
+    }
+    for name, wanted in expected.items():
+        shown = getattr(event, name)
+        held = dict.fromkeys(shown) if name == "inconsistent" else dict(shown)
+        for item in sorted(wanted.keys() | held.keys()):
+            if (item in wanted, wanted.get(item)) != (item in held, held.get(item)):
+                says = f"holds {held.get(item, 'nothing')} as {name} of {item}"
+                yield _slip(event, readers, says, f"says so, its reads say {wanted.get(item, 'nothing')}")
+
+
+def _each(known: Mapping[str, Connector], value: Callable[[Connector], Any]) -> dict[str, Any]:
+    return {name: said for name, one in known.items() if (said := value(one)) is not None}
+
+
+def _slip(event: ConfigSnapshotTaken, readers: ConfigReaders, headline: str, text: str) -> Finding:
+    latest = readers.of(event.member).latest
+    before = () if latest is None else ((f"the last record that {event.member} read came at {STEP}.", latest),)
+    return broken(
+        f"{event.member} {headline}",
+        *before,
+        (f"the snapshot of offset {event.offset} at {STEP} {text}: contradiction.", event),
+    )
+
+
+SnapshotFollowsReads: Final = Invariant(
+    name="config_snapshot_follows_reads",
+    family="config",
+    claim="a config snapshot is the fold of the records that its worker read, in their order, whatever it wrote "
+    "itself, and its offset lies behind the last of them whose value could be converted",
+    source="KafkaConfigBackingStore, ClusterConfigState; KAFKA-14147, KAFKA-16838",
+    premises=("every read of a store is recorded, from its start",),
+    exempted_by=(ConfigRead,),
+    evidence=Evidence.CONCERNED,
+    fold=form({ConfigSnapshotTaken: _follows_reads}, views=(ConfigReaders,), needs=((ConfigRead,),)),
+    breaks="""
+        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
+        ConfigSnapshotTaken(member="w0", offset=1)
+    """,
+    holds="""
+        ConfigRead(member="w0", offset=0, key="connector-c", value="{", converted=False)
+        ConfigSnapshotTaken(member="w0", offset=-1)
+    """,
+)
+
+# ---------------------------------------------------------------------------------------------- reads
+
+
+def _position(event: ConfigRead) -> Step:
+    return Step(event.member, event.offset, f"{event.member} read offset {event.offset} at {STEP}", event)
+
+
+def _goes_back(last: Step, step: Step) -> str:
+    return f"{step.key} read offset {step.value} after {last.value}" if step.value <= last.value else ""
+
+
+ReadsInOrder: Final = Invariant(
+    name="config_reads_in_order",
+    family="config",
+    claim="a store reads the records of the config topic in the order of their offsets, each once",
+    source="KafkaBasedLog",
+    premises=("WorkerConfigured or MemberStarted begins the record of each process",),
+    exempted_by=(MemberStarted, WorkerConfigured),
+    evidence=Evidence.CONCERNED,
+    fold=order(
+        {ConfigRead: _position},
+        wrong=_goes_back,
+        resets=dict.fromkeys((MemberStarted, WorkerConfigured), lambda event: event.member),
+    ),
+    breaks="""
+        ConfigRead(member="w0", offset=1, key="commit-c", value='{"tasks":0}')
+        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
+    """,
+    holds="""
+        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
+        ConfigRead(member="w0", offset=1, key="commit-c", value='{"tasks":0}')
+    """,
+)
+
+
+def _returned(event: ConfigRead, topic: ConfigTopic) -> Findings:
+    record = topic.records.get(event.offset)
+    if record is None:
+        return None
+    if (record.key, record.value) != (event.key, event.value):
+        return _not_there(event, f"the record there is {record.key} with the value {record.value}, of {STEP}", record)
+    if topic.isolation.get(event.member) != READ_COMMITTED:
+        return CHECKED
+    ended = topic.ended.get(event.offset)
+    if event.offset >= topic.stable_end:
+        first = topic.records.get(topic.stable_end)
+        return _not_there(event, f"from offset {topic.stable_end} on a transaction is open, since {STEP}", first)
+    if ended is not None and ended.outcome == ABORTED:
+        return _not_there(event, f"its transaction was aborted at {STEP}", ended)
+    return CHECKED
+
+
+def _not_there(event: ConfigRead, why: str, evidence: Event | None) -> Finding:
+    return broken(
+        f"{event.member} reads {event.key} at offset {event.offset} of the config topic, which is not there for it",
+        (f"{why};", evidence),
+        (f"{event.member} read {event.key} at offset {event.offset} at {STEP}: contradiction.", event),
+    )
+
+
+ReadersReturnTheTopic: Final = Invariant(
+    name="config_readers_return_the_topic",
+    family="config",
+    claim="a reader of the config topic returns the record that stands at that offset; with "
+    "isolation.level=read_committed its transaction was committed, and no transaction is open below it",
+    source="KIP-98: last stable offset; KafkaBasedLog; KafkaConfigBackingStore (isolation.level)",
+    premises=(
+        "records that were not seen appended are compared with nothing",
+        "isolation counts where ConfigReadStarted names it: then the ends of transactions are recorded, too",
+    ),
+    exempted_by=(ConfigReadStarted, ConfigTransactionEnded),
+    evidence=Evidence.CONCERNED,
+    fold=form({ConfigRead: _returned}, views=(ConfigTopic,), needs=((ConfigAppended,),)),
+    breaks="""
+        ConfigAppended(writer="w0", offset=0, key="connector-c", value=None)
+        ConfigRead(member="w0", offset=0, key="connector-d", value=None)
+    """,
+    holds="""
+        ConfigAppended(writer="w0", offset=0, key="connector-c", value=None)
+        ConfigRead(member="w0", offset=0, key="connector-c", value=None)
+    """,
+)
+
+LAWS: Final = (SnapshotsAgree, SnapshotFollowsReads, ReadsInOrder, ReadersReturnTheTopic)
+"""In the order in which reports name them."""

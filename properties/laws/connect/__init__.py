@@ -1,0 +1,9 @@
+"""Connect: what the rounds of a group of Kafka Connect workers assign, and what its workers run."""
+
+from typing import Final
+
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.laws.connect import at_rest, causes, rounds, work
+
+LAWS: Final[tuple[Invariant, ...]] = (*rounds.LAWS, *work.LAWS, *at_rest.LAWS, *causes.LAWS)
+"""In the order in which reports name them."""

@@ -1,0 +1,107 @@
+"""Why a Connect group begins rounds: what asked for one, and has not been answered by rounds yet."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigAppended,
+    ConnectAssignmentReceived,
+    CoordinatorLost,
+    Event,
+    IncarnationStarted,
+    MemberAdded,
+    MemberCrashed,
+    MemberLeft,
+    MemberPaused,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    WorkerConfigured,
+)
+from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.views.config_readers import kind_and_name
+from rebalance_check.properties.views.holdings import Round, Rounds
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.views.worker import NO_ERROR
+
+OF_MEMBERS: Final[tuple[type[Event], ...]] = (
+    CoordinatorLost, IncarnationStarted, MemberAdded, MemberCrashed, MemberLeft, MemberPaused, MemberRemoved,
+    MembershipLost, MemberStarted, WorkerConfigured,
+)  # fmt: skip
+"""What happens to members, or their coordinator, and lets them join again."""
+
+ANSWERS: Final = 2
+"""So many rounds a record explains: one that it began, and one that a worker asks for which acts on it later."""
+
+ANSWERS_OF_MEMBERS: Final = 3
+"""So many rounds a change of the members explains: a worker that starts reads what others have acted on before."""
+
+NOWHERE: Final = -1
+"""The offset of a cause that stands in no topic."""
+
+
+class RoundCauses(Memory):
+    """What may still begin a round.
+
+    ``is_new_round`` says that the assignment at hand is the first of its generation, ``last`` is the first one of the
+    generation before, and ``has_cause`` says that something asked for a round before. ``end`` is the offset behind the
+    last record of the config topic that was seen.
+    """
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds = rounds
+        self.is_new_round = False
+        self.has_cause = False
+        self.end = 0
+        self.last: ConnectAssignmentReceived | None = None
+        self._latest: ConnectAssignmentReceived | None = None
+        self._names: set[str] = set()
+        self._pending: list[tuple[int, int]] = []
+        self._rounds: Recent[Round, None] = Recent(GENERATIONS)
+        handlers: dict[type[Event], Handler] = dict.fromkeys(OF_MEMBERS, self._changed)
+        super().__init__({**handlers, ConfigAppended: self._appended, ConnectAssignmentReceived: self._received})
+
+    @property
+    def built_on(self) -> tuple[Memory, ...]:
+        """The rounds of the group."""
+        return (self.rounds,)
+
+    @classmethod
+    def begin(cls, memories: Memories) -> RoundCauses:
+        """Built on what the coordinator says about generations."""
+        return cls(Rounds.among(memories))
+
+    def _changed(self, _event: Event) -> None:
+        self._note(NOWHERE, ANSWERS_OF_MEMBERS)
+
+    def _note(self, offset: int, answers: int = ANSWERS) -> None:
+        if (answers, offset) not in self._pending:
+            self._pending.append((answers, offset))
+
+    def _appended(self, event: ConfigAppended) -> None:
+        """Another set of connectors, or committed task configs, need a round; no other record does."""
+        self.end = event.offset + 1
+        kind, name = kind_and_name(event.key)
+        is_removed = event.value is None
+        if kind == "commit-" or (kind == "connector-" and is_removed == (name in self._names)):
+            self._note(event.offset)
+        if kind == "connector-":
+            (self._names.discard if is_removed else self._names.add)(name)
+
+    def _received(self, event: ConnectAssignmentReceived) -> None:
+        number = self.rounds.round_of(event)
+        self.is_new_round = number not in self._rounds
+        self._rounds[number] = None
+        if self.is_new_round:
+            self.last, self._latest = self._latest, event
+            self.has_cause = bool(self._pending)
+            self._pending = [pending for one in self._pending if (pending := _answered(one, event))[0]]
+        if event.revoked or event.delay_ms or event.error != NO_ERROR:
+            self._note(NOWHERE)
+
+
+def _answered(pending: tuple[int, int], event: ConnectAssignmentReceived) -> tuple[int, int]:
+    """A round answers a record that its workers have read by then."""
+    left, offset = pending
+    return (left - 1 if offset < event.config_offset else left, offset)
