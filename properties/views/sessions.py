@@ -26,6 +26,7 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
 from rebalance_check.properties.views.past_members import Departed
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
@@ -59,6 +60,7 @@ class Sessions(Memory):
         self.asked: tuple[CoordinatorEvent | None, int] = (None, 0)
         self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
         self._departed = Departed()
+        self._replaced: Recent[Key, MemberRemoved] = Recent(DEPARTED)
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
             CoordinatorConfigured: self.on_configured,
@@ -152,13 +154,17 @@ class Sessions(Memory):
                 self.seen[key] = event
 
     def on_added(self, event: MemberAdded) -> None:
-        """Its session begins."""
+        """Its session begins; that of a member whose replacement could not be written is not certain."""
         if event.instance_id:
             self.statics.add(event.incarnation)
         self._active(event.member_id, event)
+        if (event.incarnation, event.member_id) in self._replaced:
+            del self.seen[event.incarnation, event.member_id]
 
     def on_removed(self, event: MemberRemoved) -> None:
         """It is no longer active."""
+        if event.reason == "replaced":
+            self._replaced[event.incarnation, event.member_id] = event
         self._note_asked(event.incarnation, event.member_id)
         self.before = self.seen.pop((event.incarnation, event.member_id), None)
         oldest = self._departed.note(event.incarnation, event.member_id)

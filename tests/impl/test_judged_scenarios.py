@@ -74,6 +74,7 @@ def test_no_wide_scenario_breaks_an_invariant() -> None:
         (650_457, 80),  # a member that waits although its reply said that a write failed
         (651_314, 40),  # the session of a predecessor that was loaded
         (652_673, 40),  # a commit that one incarnation took and another answers
+        (662_347, 40),  # a replacement that could not be written
         (622_713, 80),  # a SyncGroup whose write failed
     ],
 )  # fmt: skip
