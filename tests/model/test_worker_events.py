@@ -82,4 +82,4 @@ def test_the_invariant_of_the_same_name_breaks_on_the_events_of_a_counterexample
 
 def test_what_is_not_seen_names_mutants_of_shared_claims() -> None:
     assert set(NOT_SEEN) <= {mutant.name for mutant in SHARED}
-    assert len(SHARED) - len(NOT_SEEN) >= 7
+    assert len(SHARED) > len(NOT_SEEN)
