@@ -29,12 +29,11 @@ COMPILED = (
     "properties/connect/*.py",
     "properties/engines/*.py",
     "properties/laws/*.py",
-    "properties/contract/*.py",
+    "properties/laws/requests/*.py",
     "properties/invariants/*.py",
     "properties/need/*.py",
     "properties/status/*.py",
     "properties/views/*.py",
-    "properties/wire/*.py",
 )
 """What is compiled in its place: where the time of judging goes."""
 COPIED = ("assignors", "client", "connect", "coordinator", "protocol", "runtime", "simulator")

@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
-from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.features import Lacking, lacking
 from rebalance_check.properties.invariants import (
     agreement,
@@ -17,7 +16,6 @@ from rebalance_check.properties.invariants import (
     expectations,
     fencing,
     generation,
-    identity,
     joining,
     kept_offsets,
     liveness,
@@ -34,16 +32,16 @@ from rebalance_check.properties.invariants import (
     wanted,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws import causes, leaders, members, ownership, requests
+from rebalance_check.properties.laws import causes, committing, leaders, members, ownership, requests
 from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
     *members.LAWS,
+    *committing.LAWS,
     *generation.CLAIMS,
     *fencing.CLAIMS,
-    *identity.CLAIMS,
     *agreement.CLAIMS,
     *wanted.CLAIMS,
     *membership.CLAIMS,
@@ -59,7 +57,6 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *assigned.CLAIMS,
     *expectations.CLAIMS,
     *NeedClaims,
-    *ContractClaims,
     *SafeStatusWrites,
     *ConnectWorkers,
     *ConfigStoreClaims,

@@ -146,7 +146,6 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
-from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
     HistoryWriter,
@@ -178,12 +177,6 @@ from rebalance_check.properties.invariants.expectations import (
 )
 from rebalance_check.properties.invariants.fencing import StaleGenerationIsRefused
 from rebalance_check.properties.invariants.generation import GenerationMonotonicity
-from rebalance_check.properties.invariants.identity import (
-    HeartbeatNamesAMember,
-    LeaveIsLast,
-    MemberIdIsKept,
-    MembershipEndsForAReason,
-)
 from rebalance_check.properties.invariants.joining import (
     GenerationHasOnlyJoined,
     GroupSize,
@@ -241,6 +234,9 @@ from rebalance_check.properties.invariants.wanted import AssignedTopicsAreWanted
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.laws.by_kip import WireClaims
+from rebalance_check.properties.laws.causes import MembershipEndsForAReason
+from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
@@ -255,6 +251,7 @@ from rebalance_check.properties.laws.ownership import (
     NoDoubleOwnership,
     RevokedBeforeReassigned,
 )
+from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.machines.assignor import AssignmentClaimBrokenError, AssignorMachine
 from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
 from rebalance_check.properties.machines.members import MemberMachine
@@ -275,7 +272,6 @@ from rebalance_check.properties.verdict import (
     Violated,
     Violation,
 )
-from rebalance_check.properties.laws.by_kip import WireClaims
 
 __all__ = [
     "CATALOGUE",
@@ -320,7 +316,6 @@ __all__ = [
     "ConnectionOpened",
     "ConnectorStarted",
     "ConnectorStopped",
-    "ContractClaims",
     "CooperativeKeepsWhatItOwns",
     "CoordinatorAwaited",
     "CoordinatorConfigured",
@@ -352,7 +347,6 @@ __all__ = [
     "HealEnded",
     "HeartbeatErrorsAreDocumented",
     "HeartbeatIsFenced",
-    "HeartbeatNamesAMember",
     "HeartbeatReplied",
     "Held",
     "HerderAnswered",
@@ -383,7 +377,6 @@ __all__ = [
     "LeaderAsked",
     "LeaderIsMember",
     "LeaveGroupReplied",
-    "LeaveIsLast",
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
     "LegalTransitions",
@@ -398,7 +391,6 @@ __all__ = [
     "MemberAdded",
     "MemberClosing",
     "MemberCrashed",
-    "MemberIdIsKept",
     "MemberIdIsKnownBeforeMembership",
     "MemberJoined",
     "MemberLeft",
@@ -422,9 +414,11 @@ __all__ = [
     "NodeChanged",
     "NothingIsThrown",
     "Numbering",
+    "OffersItsAssignors",
     "OffsetCommitReplied",
     "OffsetCommitted",
     "OneAssignmentPerGeneration",
+    "OneCommitPrecedesAJoin",
     "OneLeader",
     "OneMemberPerInstance",
     "OneProtocol",
@@ -471,6 +465,7 @@ __all__ = [
     "RestartRequested",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
+    "RevokedWhereCommitted",
     "RunEnded",
     "RunSettled",
     "RunStarted",

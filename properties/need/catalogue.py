@@ -6,10 +6,6 @@ from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.need import (
-    coordinating,
-    giving_up,
-    joining,
-    leaving,
     rebalancing,
     removing,
     working,
@@ -18,10 +14,6 @@ from rebalance_check.properties.need import (
 NeedClaims: Final[tuple[Invariant, ...]] = (
     *rebalancing.CLAIMS,
     *removing.CLAIMS,
-    *joining.CLAIMS,
-    *giving_up.CLAIMS,
-    *leaving.CLAIMS,
-    *coordinating.CLAIMS,
     *working.CLAIMS,
 )
 """In the order in which reports name them."""

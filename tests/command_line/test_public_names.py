@@ -67,7 +67,6 @@ def test_each_invariant_of_the_catalogue__is_public_or_in_a_public_family() -> N
         *rebalance_check.ConnectWorkers,
         *rebalance_check.ConfigStoreClaims,
         *rebalance_check.NeedClaims,
-        *rebalance_check.ContractClaims,
         *rebalance_check.WireClaims,
     )
     family = {id(invariant) for invariant in families}

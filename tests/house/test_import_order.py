@@ -101,7 +101,6 @@ FLOORS = (
         "properties.status",
         "properties.config_store",
         "properties.need",
-        "properties.contract",
     ),
     ("properties.connect", "properties.record"),
     ("properties.catalogue", "properties.judgement"),

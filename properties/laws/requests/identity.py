@@ -64,11 +64,13 @@ def _id_is_kept(client: Client, sent: RequestObserved) -> Findings:
 
 def _why_dropped(client: Client, join: RequestObserved) -> str:
     """A reply may be lost with its connection; a client that is refused while it completes a join resets itself."""
+    refused = client.since.errors.get(ILLEGAL_GENERATION)
+    if client.is_own and client.since.completed is not None and client.lost is refused is not None:
+        return ""
     if client.may_count_as_lost(join.time_ms):
         return "was not answered for a session timeout"
     if client.round is not client.applied and (client.since.closed is not None or client.since.unseen is not None):
         return "may not have received its id"
-    refused = client.since.errors.get(ILLEGAL_GENERATION)
     if refused is not None and refused.request.api not in CHAIN and _came_early(client, refused):
         return "was refused before it had completed its join"
     return ""
