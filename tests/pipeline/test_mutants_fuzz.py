@@ -57,7 +57,7 @@ def test_the_clean_build_holds_every_invariant__in_many_more_runs(protocol: Simu
     assert clean(protocol, range(100, 10_000)) == {}
 
 
-OF_OTHER_RUNS = frozenset({"observed", "expectations", "wire"})
+OF_OTHER_RUNS = frozenset({"observed", "expectations", "assignment"})
 """Families that read what is not simulated: the group as a scenario describes it after each step, or a wire."""
 
 
