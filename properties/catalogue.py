@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.features import Lacking, lacking
-from rebalance_check.properties.invariants import identity
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import (
     admission,
     assignment,
     causes,
     client_causes,
+    committing,
     config,
     connect,
     coordinator,
@@ -30,7 +29,6 @@ from rebalance_check.properties.laws import (
     requests,
     status,
 )
-from rebalance_check.properties.need.catalogue import NeedClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.LAWS,
@@ -42,10 +40,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *refusals.LAWS,
     *admission.LAWS,
     *persistence.LAWS,
-    *identity.CLAIMS,
     *causes.LAWS,
-    *NeedClaims,
-    *ContractClaims,
+    *committing.LAWS,
     *status.LAWS,
     *config.LAWS,
     *connect.LAWS,

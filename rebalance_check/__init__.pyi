@@ -144,15 +144,8 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.contract.catalogue import ContractClaims
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import HistoryWriter, decode, encode, read_history, write_history
-from rebalance_check.properties.invariants.identity import (
-    HeartbeatNamesAMember,
-    LeaveIsLast,
-    MemberIdIsKept,
-    MembershipEndsForAReason,
-)
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
@@ -173,6 +166,7 @@ from rebalance_check.properties.laws.assignment import (
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.laws.causes import MemberRemovalHasACause, RebalanceHasACause
+from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.config.exactly_once import (
     EarlierTasksAreFenced,
     FencedBeforeStart,
@@ -268,6 +262,7 @@ from rebalance_check.properties.laws.refusals import (
     RefusalsAreDocumented,
     RefusalsAreTrue,
 )
+from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
     ListsFollowReads,
@@ -292,7 +287,6 @@ from rebalance_check.properties.machines.members import MemberMachine
 from rebalance_check.properties.machines.strategies import group_bounds, schedules
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
-from rebalance_check.properties.need.catalogue import NeedClaims
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.verdict import (
     Because,
@@ -354,7 +348,6 @@ __all__ = [
     "ConnectionOpened",
     "ConnectorStarted",
     "ConnectorStopped",
-    "ContractClaims",
     "CooperativeKeepsWhatItOwns",
     "CoordinatorAwaited",
     "CoordinatorConfigured",
@@ -387,7 +380,6 @@ __all__ = [
     "GroupMetadataWritten",
     "GroupStatusChanged",
     "HealEnded",
-    "HeartbeatNamesAMember",
     "HeartbeatReplied",
     "Held",
     "HerderAnswered",
@@ -416,7 +408,6 @@ __all__ = [
     "LeaderAsked",
     "LeaderIsMember",
     "LeaveGroupReplied",
-    "LeaveIsLast",
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
     "ListenerCalled",
@@ -430,7 +421,6 @@ __all__ = [
     "MemberAdded",
     "MemberClosing",
     "MemberCrashed",
-    "MemberIdIsKept",
     "MemberIdIsKnownBeforeMembership",
     "MemberJoined",
     "MemberLeft",
@@ -441,11 +431,9 @@ __all__ = [
     "MemberResumed",
     "MemberStarted",
     "MembersAreKnown",
-    "MembershipEndsForAReason",
     "MembershipLost",
     "MergedHistory",
     "MetadataReceived",
-    "NeedClaims",
     "NewMembersAreGivenUpInTime",
     "NoDoubleOwnership",
     "NoServerError",
@@ -453,9 +441,11 @@ __all__ = [
     "NodeChanged",
     "NothingIsThrown",
     "Numbering",
+    "OffersItsAssignors",
     "OffsetCommitReplied",
     "OffsetCommitted",
     "OneAssignmentPerGeneration",
+    "OneCommitPrecedesAJoin",
     "OneLeader",
     "OneMemberPerInstance",
     "OneProtocol",
@@ -509,6 +499,7 @@ __all__ = [
     "RevocationLeadsToRejoin",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
+    "RevokedWhereCommitted",
     "RevokedWorkHasStopped",
     "RunEnded",
     "RunSettled",

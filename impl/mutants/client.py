@@ -93,7 +93,7 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="outdated-join-reply-applied",
         what="the answer to a JoinGroup that was given up is applied to the present one",
-        caught_by="accepted_join_is_applied",
+        caught_by="wire_sync_follows_join",
         where="impl",
         find=_search(SimulatedProtocol.COOPERATIVE, "refusal,pause,delay", 630, 640),
         catalogue_id="outdated-join-response-applied",
@@ -101,7 +101,7 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="stale-response-resets-generation",
         what="an error that belongs to an older generation resets the present one",
-        caught_by="accepted_join_is_applied",
+        caught_by="wire_sync_follows_join",
         where="impl",
         find=_search(SimulatedProtocol.EAGER, "pause,slow-application,delay,reorder,disconnect", 30, 40),
         catalogue_id="stale-response-resets-current-generation",
@@ -115,13 +115,13 @@ CLIENT_MUTANTS: Final = [
     _fuzzed(
         "illegal-generation-discards-member-id",
         "ILLEGAL_GENERATION takes the member id away as well",
-        "member_id_is_kept",
+        "wire_member_id_is_kept",
         _search(SimulatedProtocol.EAGER, "pause,duplicate,reorder,disconnect", 160, 170),
     ),
     _fuzzed(
         "retriable-error-discards-membership",
         "a failure that is retried after the backoff takes generation and member id away",
-        "member_id_is_kept",
+        "wire_member_id_is_kept",
         _search(SimulatedProtocol.EAGER, "refusal", 10, 20),
     ),
     _fuzzed(
@@ -175,19 +175,19 @@ CLIENT_MUTANTS: Final = [
     _fuzzed(
         "heartbeat-continues-after-reset",
         "heartbeats go on when the generation is gone",
-        "heartbeat_names_a_member",
+        "wire_heartbeats_as_a_member",
         _search(SimulatedProtocol.EAGER, "pause,subscription", 0, 10),
     ),
     _fuzzed(
         "local-session-timer-ignores-rebalance-replies",
         "REBALANCE_IN_PROGRESS to a heartbeat does not prolong the client's own session, whose end ends the membership",
-        "member_id_is_kept",
+        "wire_member_id_is_kept",
         _search(SimulatedProtocol.EAGER, "slow-application", 60, 70),
     ),
     _fuzzed(
         "iggy-late-offset-store-after-leave",
         "the last commit goes out behind the LeaveGroup",
-        "leave_is_last",
+        "wire_lost_membership_is_not_used",
         _search(SimulatedProtocol.EAGER, "", 0, 10),
     ),
     _fuzzed(
@@ -235,7 +235,7 @@ CLIENT_MUTANTS: Final = [
     _fuzzed(
         "heartbeat-thread-clears-generation-before-completion",
         "an assignment is applied though the heartbeat thread has left the group meanwhile",
-        "completes_as_a_member",
+        "rebalance_completes",
         _search(SimulatedProtocol.EAGER, "slow-application,delay", 230, 240),
     ),
     _fuzzed(
@@ -247,19 +247,19 @@ CLIENT_MUTANTS: Final = [
     _fuzzed(
         "rejoin-flag-cleared-at-join-not-sync",
         "when SyncGroup fails the member takes itself for joined",
-        "refused_join_joins_again",
+        "wire_rejoins_when_rebalancing",
         _search(SimulatedProtocol.EAGER, "refusal", 0, 40),
     ),
     _fuzzed(
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
-        "coordinator_loss_has_a_cause",
+        "wire_member_id_is_kept",
         _EAGER,
     ),
     _fuzzed(
         "cooperative-unsubscribe-skips-leave",
         "a COOPERATIVE member that unsubscribes sends no LeaveGroup",
-        "who_leaves_says_so",
+        "wire_leaves_on_close",
         _search(SimulatedProtocol.COOPERATIVE, "subscription", 0, 20),
     ),
     _fuzzed(

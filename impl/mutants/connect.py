@@ -205,11 +205,6 @@ _OPERATOR: Final = [
         "a worker that reads another target state of a connector starts the connector again",
         "work_starts_again_for_a_cause",
     ),
-    _mutant(
-        "reconfigured-tasks-start-before-their-round",
-        "tasks that got other configs are started at once, and not when the next round has assigned them",
-        "work_start_has_a_cause",
-    ),
 ]
 
 _FENCING: Final = [

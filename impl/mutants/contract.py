@@ -16,18 +16,13 @@ def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _EAGER) -> 
 
 CONTRACT_MUTANTS: Final = [
     _mutant(
-        "unknown-member-joins-after-a-backoff",
-        "a member whose JoinGroup is answered UNKNOWN_MEMBER_ID waits before it joins as a new one",
-        "refused_join_joins_again",
-    ),
-    _mutant(
         "closing-member-leaves-against-its-setting",
         "who closes sends LeaveGroup exactly when internal.leave.group.on.close is false",
-        "who_leaves_says_so",
+        "wire_leaves_on_close",
     ),
     _mutant(
         "static-member-leaves",
         "a static member that closes sends LeaveGroup",
-        "who_leaves_says_so",
+        "wire_static_member_stays",
     ),
 ]

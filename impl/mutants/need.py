@@ -32,7 +32,7 @@ NEED_MUTANTS: Final = [
     _mutant(
         "broken-connection-rejoins",
         "a member that lost contact with its coordinator joins again, though its membership goes on",
-        "join_group_has_a_cause",
+        "wire_move_needs_no_join",
     ),
     _mutant(
         "waiting-member-expires",
@@ -40,19 +40,8 @@ NEED_MUTANTS: Final = [
         "member_removal_has_a_cause",
     ),
     _mutant(
-        "cooperative-gives-up-what-shrinks",
-        "a COOPERATIVE member that is assigned fewer partitions than it owns revokes all of them",
-        "revocation_has_a_cause",
-        _COOPERATIVE,
-    ),
-    _mutant(
         "closing-member-loses",
         "a settled member that closes loses what it owns, and commits none of it, instead of revoking it",
-        "loss_has_a_cause",
-    ),
-    _mutant(
-        "absent-application-leaves-too-early",
-        "a member leaves its group when its application has been away for half of max.poll.interval.ms",
-        "leave_group_has_a_cause",
+        "membership_ends_for_a_reason",
     ),
 ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final[dict[str, int]] = {
-    "absent-application-leaves-too-early": 5,
     "absent-leader-not-replaced": 3,
     "additions-ignored-by-owners": 3,
     "all-get-one-assignment": 4,
@@ -73,7 +72,6 @@ STEPS: Final[dict[str, int]] = {
     "connect-task-reconfig-not-restarted-incremental": 4,
     "connect-unsync-backoff-exceeds-rebalance-delay": 4,
     "cooperative-claims-carry-no-generation": 5,
-    "cooperative-gives-up-what-shrinks": 8,
     "cooperative-leader-does-not-withhold": 4,
     "cooperative-revokes-all-before-joining": 5,
     "cooperative-sacrifices-stickiness-third-rebalance": 4,
@@ -183,7 +181,6 @@ STEPS: Final[dict[str, int]] = {
     "range-rack-aware-breaks-copartitioning": 4,
     "reader-begins-again": 2,
     "readers-return-an-open-record": 4,
-    "reconfigured-tasks-start-before-their-round": 3,
     "record-of-the-synced-only": 2,
     "redpanda-join-timer-not-cancelled": 4,
     "redpanda-ops-served-before-recovery": 4,
@@ -242,7 +239,6 @@ STEPS: Final[dict[str, int]] = {
     "tasks-listed-by-prefix": 6,
     "unassigned-work-restarted": 3,
     "unknown-instance-is-fenced": 6,
-    "unknown-member-joins-after-a-backoff": 6,
     "unknown-member-keeps-id": 4,
     "unsubscribe-clears-assignment-before-callback": 4,
     "waiting-member-expires": 3,

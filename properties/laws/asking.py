@@ -81,7 +81,7 @@ def as_recorded(found: Findings) -> Findings:
 def rule_of(look: LookWith, *apis: str) -> Rule:
     """The rule that looks at each request of ``apis`` whose sender is known."""
 
-    def rule(_event: Event, clients: Clients) -> Findings:
+    def rule(_event: Event, clients: Clients, *_others: object) -> Findings:
         client, sent = clients.client, clients.sent
         if client is None or sent is None or sent.api not in apis:
             return None

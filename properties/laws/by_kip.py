@@ -8,7 +8,7 @@ from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import client_causes, leaders
-from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining
+from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining, static
 
 BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
     {
@@ -31,12 +31,7 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             coordinating.PausesAfterRefusals,
         ),
         "KIP-62": heartbeats.LAWS,
-        "KIP-345": (
-            identity.InstanceIdIsSent,
-            identity.StaticRestart,
-            identity.StaticMemberStays,
-            identity.FencedMemberStops,
-        ),
+        "KIP-345": static.LAWS,
         "KIP-394": (identity.RequiredMemberIdIsUsed,),
         "KIP-429": (
             claiming.ClaimsAreTheAssignment,

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import RequestObserved
-from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
+from rebalance_check.model.vocabulary.events import (
+    MembershipLost,
+    PartitionsLost,
+    RequestObserved,
+)
+from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, requests, verdict
+from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, recorded, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -79,6 +83,56 @@ def _not_for_a_move(client: Client, sent: RequestObserved) -> Findings:
         (f"its coordinator moved, or was unreachable, at {STEP}, which ends no membership;", sign),
         at=sent,
     )
+
+
+# ---------------------------------------------------------------------------------------------- clients: giving up
+
+_ENDS_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
+
+
+def _for_a_reason(event: MembershipLost, clients: Clients) -> Findings:
+    """A reason that is an error must be one of three, and have been answered to a request of that generation."""
+    if not event.reason.isupper():
+        return None  # the member left by itself
+    if event.reason not in _ENDS_MEMBERSHIP:
+        return broken(
+            f"{event.member} gave generation {event.generation} up because of {event.reason}",
+            (f"{event.reason} does not end a membership; {event.member} lost it at {STEP}: contradiction.", event),
+        )
+    client = clients.client
+    refused = client.since.errors.get(event.reason) if client is not None else None
+    if refused is None or refused.request.api not in {Api.HEARTBEAT, Api.SYNC_GROUP}:
+        return CHECKED
+    if refused.request.request_generation == event.generation:
+        return CHECKED
+    return recorded(
+        broken(
+            f"{event.member} gave generation {event.generation} up because of an answer to an older one",
+            (f"{event.reason} was answered at {STEP} to a request of an earlier generation.", refused.reply),
+            (f"{event.member} gave generation {event.generation} up at {STEP}: contradiction.", event),
+        )
+    )
+
+
+def _not_while_settled(event: PartitionsLost, clients: Clients) -> Findings:
+    """A member that has its assignment, and belongs to its generation, revokes its partitions when it leaves."""
+    clients.up_to_date()
+    client = clients.member(event.member)
+    if client is None or not event.partitions or client.applied is None or client.join is not client.applied.join:
+        return None
+    if client.lost is not None or not client.is_member:
+        return CHECKED
+    kept_from_it = client.since.paused or client.since.closed or client.since.unseen or client.since.left
+    if kept_from_it or client.may_count_as_lost(event.time_ms) or client.disturbed_ms > client.applied.join.time_ms:
+        return Excused("may have given its membership up while it was disturbed")
+    return recorded(
+        broken(
+            f"{event.member} loses {', '.join(event.partitions)}, and nothing ended its membership",
+            (f"{event.member} was answered its SyncGroup at {STEP};", client.applied.synced),
+            (f"it loses {', '.join(event.partitions)} at {STEP}, before any answer that ends its membership: "
+             "contradiction.", event),
+        )
+    )  # fmt: skip
 
 
 NoNeedlessJoin: Final = Invariant(
@@ -161,8 +215,27 @@ MoveNeedsNoJoin: Final = Invariant(
     """,
 )
 
-LAWS: Final = (
-    NoNeedlessJoin,
-    MoveNeedsNoJoin,
+MembershipEndsForAReason: Final = Invariant(
+    name="membership_ends_for_a_reason",
+    family=FAMILY,
+    claim="a member gives its generation up, and loses its partitions, only when an answer to a request of that "
+    "generation says that it is over, or it leaves by itself",
+    source="AbstractCoordinator.resetStateOnResponseError; ConsumerCoordinator.OffsetCommitResponseHandler; "
+    "KAFKA-8487, KAFKA-9823, KAFKA-13214, KAFKA-14016",
+    premises=(
+        "MembershipLost names Kafka's error, or says in other words that the member left by itself",
+        "an answer to OffsetCommit may be late: Kafka's client believes it all the same",
+    ),
+    exempted_by=DISTURBANCES,
+    evidence=Evidence.CONCERNED,
+    fold=form({MembershipLost: _for_a_reason, PartitionsLost: _not_while_settled}, views=(Clients,)),
+    breaks="""
+        MembershipLost(member="m0", generation=1, reason="REBALANCE_IN_PROGRESS")
+    """,
+    holds="""
+        MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    """,
 )
+
+LAWS: Final = (NoNeedlessJoin, MoveNeedsNoJoin, MembershipEndsForAReason)
 """In the order in which reports name them."""

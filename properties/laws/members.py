@@ -82,7 +82,7 @@ def _wrong_callback(headline: str, before: Event | None, event: Event) -> Findin
 
 CallbacksAlternate: Final = Invariant(
     name="callbacks_alternate",
-    family="callbacks",
+    family="members",
     claim="each partition of a member is assigned, then revoked or lost, in turn, and the member owns the rest",
     source="ConsumerRebalanceListener; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
     premises=(
@@ -126,7 +126,7 @@ def _empty_handed(event: MemberJoined, members: Members) -> Iterator[Finding]:
 
 EagerOwnsNothingWhileJoining: Final = Invariant(
     name="eager_owns_nothing_while_joining",
-    family="callbacks",
+    family="members",
     claim="an EAGER member owns nothing when it joins a generation",
     source="ConsumerCoordinator.onJoinPrepare (RebalanceProtocol.EAGER)",
     premises=("the member's MemberStarted says that it is eager",),
@@ -176,7 +176,7 @@ def _spoke_for(event: Event | None, generation: int) -> bool:
 
 LostIsNotCommitted: Final = Invariant(
     name="lost_is_not_committed",
-    family="fencing",
+    family="members",
     claim="a member does not commit a partition after it lost it, until it is assigned again",
     source="ConsumerRebalanceListener.onPartitionsLost; KIP-429",
     premises=(
@@ -225,7 +225,7 @@ def _not_revoked(event: OffsetCommitted, members: Members) -> Findings:
 
 RevokedIsNotCommitted: Final = Invariant(
     name="revoked_is_not_committed",
-    family="fencing",
+    family="members",
     claim="a member does not commit a partition that it revoked before it joined its generation, until it is assigned "
     "again",
     source="ConsumerRebalanceListener.onPartitionsRevoked; ConsumerCoordinator (SubscriptionState.allConsumed)",
@@ -274,7 +274,7 @@ def _listed(things: frozenset[str]) -> str:
 
 OwnedEqualsAssigned: Final = Invariant(
     name="owned_equals_assigned",
-    family="clients",
+    family="members",
     claim="a member that completes a generation owns exactly what the leader assigned it",
     source="ConsumerCoordinator.onJoinComplete",
     premises=(
@@ -348,7 +348,7 @@ def _checked(event: Event, reset: MembershipLost, headline: str) -> Finding:
 
 ResetMemberLosesEverything: Final = Invariant(
     name="reset_member_loses_everything",
-    family="clients",
+    family="members",
     claim="a member that learned that it belongs to no generation joins again empty-handed, having lost what it owned",
     source="ConsumerCoordinator.onJoinPrepare, onLeavePrepare; AbstractCoordinator.resetStateAndGeneration",
     premises=(
@@ -402,7 +402,7 @@ def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Finding
 
 CooperativeKeepsWhatItOwns: Final = Invariant(
     name="cooperative_keeps_what_it_owns",
-    family="clients",
+    family="members",
     claim="before it joins, a COOPERATIVE member that belongs to its generation gives up only what it does not want",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare",
     premises=(

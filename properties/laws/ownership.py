@@ -168,7 +168,7 @@ def _assigned_twice(first: Fact, other: Fact) -> str:
 
 AssignedOncePerGeneration: Final = Invariant(
     name="assigned_once_per_generation",
-    family="agreement",
+    family="ownership",
     claim="within one generation a partition is assigned to at most one member, in whichever order they learn of it",
     source="ConsumerPartitionAssignor.assign; ConsumerCoordinator.onJoinComplete",
     premises=(
@@ -277,7 +277,7 @@ def _still_held(  # noqa: PLR0917 - a rule and its views
 
 RevokedBeforeReassigned: Final = Invariant(
     name="revoked_before_reassigned",
-    family="cooperative",
+    family="ownership",
     claim="a member's claim is given to another member only in a later round, after the member gave it up",
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
     premises=(

@@ -24,6 +24,8 @@ from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant, Kind
+from rebalance_check.properties.laws import config, status
+from rebalance_check.properties.laws.connect import at_rest, work
 
 CONNECTORS: Final = ("c0", "c1", "c2")
 NAMES: Final = ("w0", "w1", "w2")
@@ -39,10 +41,10 @@ REBALANCE_TIMEOUT_MS: Final = 12_000
 PEACE_MS: Final = 60_000
 """How long a group that is left in peace may take: sessions, a delay, the back-off of several revocations, rounds."""
 
+_OF_HERDERS: Final = frozenset({*work.LAWS, *at_rest.LAWS, *status.LAWS, *config.LAWS})
+
 ROUND_CLAIMS: Final[tuple[Invariant, ...]] = tuple(
-    invariant
-    for invariant in CATALOGUE
-    if invariant.kind is Kind.SAFETY and invariant.family not in {"connect_work", "connect_statuses", "connect_duties"}
+    invariant for invariant in CATALOGUE if invariant.kind is Kind.SAFETY and invariant not in _OF_HERDERS
 )
 """What is judged. These workers run nothing: claims about running work need a herder."""
 

@@ -95,12 +95,7 @@ FLOORS = (
     ("properties.views", "properties.exit_codes", "properties.completeness"),
     ("properties.engines",),
     ("properties.standstill",),
-    (
-        "properties.laws",
-        "properties.invariants",
-        "properties.need",
-        "properties.contract",
-    ),
+    ("properties.laws",),
     ("properties.catalogue", "properties.implication"),
     ("properties.judgement",),
     ("properties.known",),

@@ -25,9 +25,12 @@ def interrupt_judging(what: str, done: int, _total: int) -> None:
 def test_without_a_table__what_is_judged_and_found() -> None:
     broken = SimulationOptions(protocol=SimulatedProtocol.EAGER, mutant="closing-member-loses")
     with pytest.raises(KeyboardInterrupt) as ended:
-        fuzz(range(100), broken, invariants=["loss_has_a_cause"], workers=1, on_finding=interrupt)
+        fuzz(range(100), broken, invariants=["membership_ends_for_a_reason"], workers=1, on_finding=interrupt)
     (note,) = ended.value.__notes__
-    assert "runs are judged and none is kept (--out DIR keeps them); found so far: loss_has_a_cause (seed " in note
+    assert (
+        "runs are judged and none is kept (--out DIR keeps them); found so far: membership_ends_for_a_reason (seed "
+        in note
+    )
     assert not note.startswith("0 ")
 
 

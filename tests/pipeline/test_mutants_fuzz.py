@@ -64,7 +64,7 @@ SILENT = {
 OF_STEPS = frozenset({GroupDescribed, ReplyReceived})
 ELSEWHERE = [
     one for one in CATALOGUE
-    if one.family == "wire" or one.name in SILENT or all(way[0] <= OF_STEPS for way in one.needs)
+    if one.name.startswith("wire_") or one.name in SILENT or all(way[0] <= OF_STEPS for way in one.needs)
 ]  # fmt: skip
 """Those that read what is not simulated: the group as a scenario describes it after each step, or a wire."""
 

@@ -165,13 +165,6 @@ _OPERATOR: Final = {
             "            self._target_updates[connector] = self._connector_updates[connector] = None\n",
         ),
     ),
-    "reconfigured-tasks-start-before-their-round": (
-        Edit(
-            f"{_HERDER}.updating:Updating._stop_reconfigured_tasks",
-            "        self.tasks_to_restart.update(stopped)",
-            "        for key in stopped:\n            self._start(key)",
-        ),
-    ),
 }
 
 _READING_AND_FENCING: Final = {

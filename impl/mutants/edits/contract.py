@@ -13,13 +13,6 @@ _JOINING: Final = f"{_CLIENT}.joining:Joining"
 _HEARTBEATING: Final = f"{_CLIENT}.heartbeating:Heartbeating"
 
 CONTRACT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
-    "unknown-member-joins-after-a-backoff": (
-        Edit(
-            f"{_JOINING}._join_refused",
-            "        self._fail_join(Retry.AT_ONCE)\n    elif error is Error.MEMBER_ID_REQUIRED",
-            "        self._fail_join(Retry.AFTER_BACKOFF)\n    elif error is Error.MEMBER_ID_REQUIRED",
-        ),
-    ),
     "closing-member-leaves-against-its-setting": (
         Edit(f"{_COORDINATOR}.close", "if self.config.leave_on_close:", "if not self.config.leave_on_close:"),
     ),

@@ -39,25 +39,11 @@ NEED_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "    if False:\n        return",
         ),
     ),
-    "cooperative-gives-up-what-shrinks": (
-        Edit(
-            f"{_CONSUMER}.on_join_complete",
-            "if tp not in assigned)",
-            "if tp not in assigned or len(assigned) < len(self._owned))",
-        ),
-    ),
     "closing-member-loses": (
         Edit(
             f"{_CONSUMER}.on_leave_prepare",
             "if self._generation.reset or self._state is not MemberState.STABLE:",
             "if self._owned:",
-        ),
-    ),
-    "absent-application-leaves-too-early": (
-        Edit(
-            f"{_CLIENT}.timers:HeartbeatTimers.polled",
-            "self._config.rebalance_timeout_ms",
-            "self._config.rebalance_timeout_ms // 2",
         ),
     ),
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import ReplyObserved, RequestObserved
-from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
+from rebalance_check.model.vocabulary.events import MemberStarted, ReplyObserved, RequestObserved, RequestSent
+from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.laws.asking import (
     DISTURBANCES,
@@ -58,7 +58,12 @@ def _not_given_up(client: Client, sent: RequestObserved, patience_ms: int) -> Fi
 
 def _rejoin_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
     """While it joins already, an earlier heartbeat may still be answered so."""
-    if got.error != REBALANCE_IN_PROGRESS or request.api == Api.OFFSET_COMMIT or client.join is None:
+    if (
+        got.error != REBALANCE_IN_PROGRESS
+        or request.api == Api.OFFSET_COMMIT
+        or client.join is None
+        or client.since.left
+    ):
         return 0
     is_older = request is not client.join and abs(request.request) < abs(client.join.request)
     is_joining = is_older or (request.api == Api.HEARTBEAT and client.waits_for(*CHAIN))
@@ -69,6 +74,40 @@ def _sync_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> in
     """It may join once more instead, where it learned of the next rebalance meanwhile."""
     is_accepted = request.api == Api.JOIN_GROUP and got.error == NONE and client.join is request
     return request.rebalance_timeout_ms if is_accepted else 0
+
+
+def _takes_it_up(client: Client, sent: RequestObserved) -> Findings:
+    """A member that is accepted enters the generation: a JoinGroup in the place of its SyncGroup needs a reason."""
+    round_, since = client.round, client.since
+    if not client.is_own or sent.api != Api.JOIN_GROUP or round_ is None or client.join is not round_.join:
+        return None
+    was_told = any(each.request.request_generation == round_.generation for each in since.errors.values())
+    is_hindered = since.closed or since.unseen or since.paused or since.left or since.asked or since.metadata
+    if round_.synced is not None or was_told or is_hindered or client.disturbed_ms > round_.joined.time_ms:
+        return Excused("learned of another rebalance, or was kept from it")
+    return verdict(
+        f"{client.name} was accepted into generation {round_.generation} and did not enter it",
+        (f"{client.name} sent JoinGroup at {STEP};", round_.join),
+        (f"it was accepted into generation {round_.generation} at {STEP}, and nothing ended its membership;",
+         round_.joined),
+        at=sent,
+    )  # fmt: skip
+
+
+def _as_configured(event: RequestSent, clients: Clients) -> Findings:
+    """The assignors of its configuration, most preferred first."""
+    started = clients.records.settings_of(event.member)
+    if event.api != Api.JOIN_GROUP or started is None or not started.assignors or not event.protocols:
+        return None
+    if event.protocols == started.assignors:
+        return CHECKED
+    offered = ", ".join(event.protocols)
+    return broken(
+        f"{event.member} offers {offered}",
+        (f"{event.member} is configured with {', '.join(started.assignors)}, most preferred first, at {STEP};",
+         started),
+        (f"its JoinGroup lists {offered} at {STEP}: contradiction.", event),
+    )  # fmt: skip
 
 
 JoinsOneAtATime: Final = Invariant(
@@ -136,7 +175,7 @@ SyncFollowsJoin: Final = Invariant(
     premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
-    fold=in_time(_sync_ms, "send SyncGroup", *CHAIN),
+    fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
     breaks="""
         RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
         ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
@@ -153,5 +192,24 @@ SyncFollowsJoin: Final = Invariant(
     """,
 )
 
-LAWS: Final = (JoinsOneAtATime, RejoinsWhenRebalancing, SyncFollowsJoin)
+OffersItsAssignors: Final = Invariant(
+    name="offers_its_assignors",
+    family=FAMILY,
+    claim="a JoinGroup lists the protocols that its member is configured with, most preferred first",
+    source="KIP-795; ConsumerCoordinator.metadata (partition.assignment.strategy)",
+    premises=("a member's settings are recorded (MemberStarted.assignors), and its requests",),
+    exempted_by=(MemberStarted,),
+    evidence=Evidence.CONCERNED,
+    fold=form({RequestSent: _as_configured}, views=(Clients,), needs=((MemberStarted,),)),
+    breaks="""
+        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
+        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))
+    """,
+    holds="""
+        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
+        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))
+    """,
+)
+
+LAWS: Final = (JoinsOneAtATime, RejoinsWhenRebalancing, SyncFollowsJoin, OffersItsAssignors)
 """In the order in which reports name them."""

@@ -65,7 +65,7 @@ def test_a_correct_application_is_judged_held__with_kills_and_restarts(
     document = group.judged()
     held = {name for name, one in document["verdicts"].items() if one["verdict"] == "held"}
     assert (document["verdict"], document["exit_code"]) == ("held", 0), document.get("counterexample")
-    assert held >= {"no_double_ownership", "generation_monotonicity", "callbacks_alternate", "member_id_is_kept"}
+    assert held >= {"no_double_ownership", "generation_monotonicity", "callbacks_alternate", "wire_member_id_is_kept"}
     m1 = events_of(group, "m1")
     assert [event.seq for event in m1] == list(range(len(m1)))
     (first, _) = [event for event in m1 if isinstance(event, MemberStarted)]

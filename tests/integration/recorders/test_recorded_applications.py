@@ -26,7 +26,7 @@ KINDS = {
 
 TESTED = {
     "no_double_ownership", "generation_monotonicity", "revoked_before_reassigned", "callbacks_alternate",
-    "member_id_is_kept", "eager_owns_nothing_while_joining",
+    "wire_member_id_is_kept", "eager_owns_nothing_while_joining",
 }  # fmt: skip
 
 

@@ -36,6 +36,25 @@ def the_first_is_on_a_connection_that_broke(wire: Wire) -> None:
     wire.joins("p0")
 
 
+@case("joins_one_at_a_time", VIOLATED)
+def it_gives_its_join_up_before_the_rebalance_timeout(wire: Wire) -> None:
+    wire.starts("p0")
+    wire.joins("p0", "m")
+    wire.wait(REBALANCE_MS - 1_000)
+    wire.disconnects("p0", by="client")
+    wire.joins("p0", "m")
+
+
+@case("joins_one_at_a_time", HELD)
+def it_waits_for_its_rebalance_timeout(wire: Wire) -> None:
+    settled(wire)
+    wire.beats("p0", "m", 1, "REBALANCE_IN_PROGRESS")
+    wire.joins("p0", "m")
+    wire.wait(REBALANCE_MS)
+    wire.disconnects("p0", by="client")
+    wire.joins("p0", "m")
+
+
 @case("joins_one_at_a_time", HELD)
 def the_first_was_given_up(wire: Wire) -> None:
     wire.starts("p0")

@@ -1,1 +1,0 @@
-"""The invariants of the catalogue, by subject."""
