@@ -97,7 +97,8 @@ class RoundCauses(Memory):
             self.last, self._latest = self._latest, event
             self.has_cause = bool(self._pending)
             self._pending = [pending for one in self._pending if (pending := _answered(one, event))[0]]
-        if event.revoked or event.delay_ms or event.error != NO_ERROR:
+        is_outdated = self.end > event.config_offset  # a worker that has read further joins again
+        if event.revoked or event.delay_ms or event.error != NO_ERROR or is_outdated:
             self._note(NOWHERE)
 
 

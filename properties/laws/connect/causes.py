@@ -54,6 +54,7 @@ ConnectRoundHasACause: Final = Invariant(
     source="KIP-415; DistributedHerder.ConfigUpdateListener, handleRebalanceCompleted; WorkerCoordinator",
     premises=(
         "the config topic is recorded, and what happens to the members",
+        "a worker that had read further than its assignment joins again",
         "a round for which no worker read more is excused: the network may deliver a JoinGroup twice",
         "a record explains two rounds, a change of the members three: workers that act on it later ask for more",
         "an id that its coordinator forgets rejoins: MembershipLost, CoordinatorLost or MemberPaused tells it",
