@@ -22,7 +22,7 @@ STARTED = e.MemberStarted(
 
 
 def sent(request: int, api: str, time_ms: int = 0, **fields: Any) -> Event:
-    protocols = {"protocols": ("range",)} if api == "JoinGroup" else {}
+    protocols: dict[str, Any] = {"protocols": ("range",)} if api == "JoinGroup" else {}
     return e.RequestSent(member="m0", api=api, request=request, version=9, time_ms=time_ms, **protocols, **fields)
 
 
