@@ -182,7 +182,7 @@ KNOWN: Final = (
     ),
     KnownDeviation(
         ClientName.KAFKA_PYTHON,
-        "leave_is_last",
+        "wire_lost_membership_is_not_used",
         frozenset({"3.0.12"}),
         "a member that is closed while its JoinGroup is under way sends LeaveGroup, and then SyncGroup for the "
         "generation that the JoinGroup is answered with",

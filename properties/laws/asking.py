@@ -15,7 +15,9 @@ from rebalance_check.model.vocabulary.events import (
     CoordinatorMoved,
     Event,
     MemberCrashed,
+    MemberEvent,
     MemberLeft,
+    MembershipLost,
     MemberStarted,
     ProcessEnded,
     ProcessSignalled,
@@ -116,7 +118,7 @@ def counted_from(due: Due, _event: Event, clients: Clients) -> int | None:
     """Disturbances do not count. A static member may fall silent, so that only its own next request shows it; and the
     clocks of two members that record themselves are not comparable."""
     client = clients.clients.get(due.key) if isinstance(due.key, int) else None
-    if client is None or client.is_ending or client.is_hindered:
+    if client is None or client.is_ending or client.is_hindered or (client.is_own and client.is_cut_off):
         return None
     if (client.is_static or client.is_own) and not (clients.client is client and clients.sent is not None):
         return None
@@ -153,7 +155,7 @@ def in_time(length_ms: LengthMs, must: str, *ends: str, right: Look = lambda *_:
             **dict.fromkeys((RequestObserved, RequestSent), left),
             **dict.fromkeys((ReplyObserved, RequestAnswered), lost),
             **dict.fromkeys((ProcessStarted, ProcessEnded), of_process),
-            **dict.fromkeys((MemberStarted, MemberLeft, MemberCrashed), of_member),
+            **dict.fromkeys((MemberStarted, MemberLeft, MemberCrashed, MembershipLost), of_member),
         },
         counts_from=counted_from,
         views=(Clients,),
@@ -178,6 +180,6 @@ def of_process(event: ProcessStarted | ProcessEnded, clients: Clients) -> list[i
     return [client.number for client in clients.clients_of(event.process)]
 
 
-def of_member(event: MemberStarted | MemberLeft | MemberCrashed, clients: Clients) -> list[int]:
-    """The same for one that records itself."""
+def of_member(event: MemberEvent, clients: Clients) -> list[int]:
+    """The client of a member that records itself, and whose process or membership is over."""
     return [client.number for client in clients.clients_of(event.member)]

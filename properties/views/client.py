@@ -11,8 +11,10 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    FINISHED,
     ApplicationBusy,
     AssignmentCompleted,
+    CallbackEnded,
     ConnectionBroken,
     ConnectionClosed,
     Event,
@@ -182,6 +184,10 @@ class Client:
 
     # ------------------------------------------------------------------------------------------------ effects
 
+    def disturb(self, until_ms: int) -> None:
+        """Until then it may be kept from what it has to do."""
+        self.disturbed_ms = max(self.disturbed_ms, until_ms)
+
     def uses(self, request: RequestObserved) -> None:
         """It sent a request about partitions."""
         self.used_partitions.update(request.partitions, (partition for partition, _ in request.offsets))
@@ -220,7 +226,8 @@ class Client:
             return
         was_slow = request.api != Api.JOIN_GROUP and reply.time_ms - request.time_ms > SLOW_MS
         if reply.fault or was_slow or reply.error in COORDINATOR_ERRORS:
-            self.disturbed_ms, self.is_cut_off = reply.time_ms, True
+            self.disturb(reply.time_ms)
+            self.is_cut_off = True
         if reply.fault in UNSEEN:
             self.since.unseen = reply
         elif reply.error == NONE:
@@ -281,7 +288,7 @@ class Client:
     def connected(self, request: RequestObserved) -> None:
         """It has a connection, which may be new."""
         if not self.connections:
-            self.disturbed_ms = request.time_ms
+            self.disturb(request.time_ms)
         self.connections.add(request.connection)
 
     def disconnected(self, event: ConnectionClosed) -> None:
@@ -293,16 +300,20 @@ class Client:
         self.used.pop(event.connection, None)
         self.open = {number: each for number, each in self.open.items() if each.connection != event.connection}
         self.since.closed = event
-        self.disturbed_ms = event.time_ms
+        self.disturb(event.time_ms)
         self.is_cut_off |= event.closed_by != "client"
 
     def recorded(self, event: MemberEvent) -> None:
         """It recorded something that the wire does not show."""
         match event:
             case ConnectionBroken():
-                self.since.closed, self.disturbed_ms, self.is_cut_off = event, event.time_ms, True
+                self.since.closed, self.is_cut_off = event, True
+                self.disturb(event.time_ms)
             case ApplicationBusy():
-                self.disturbed_ms = max(self.disturbed_ms, event.time_ms + event.busy_ms)
+                self.disturb(event.time_ms + event.busy_ms)
+            case CallbackEnded():
+                if event.outcome != FINISHED:
+                    self.disturb(event.time_ms)
             case MembershipLost():
                 if any(words in event.reason for words in GIVEN_UP_FREELY):
                     self._leave(event)
@@ -315,4 +326,5 @@ class Client:
 
     def resumed(self, event: Event) -> None:
         """Its process goes on."""
-        self.disturbed_ms = self.resumed_ms = event.time_ms
+        self.resumed_ms = event.time_ms
+        self.disturb(event.time_ms)

@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ApplicationBusy,
     AssignmentCompleted,
+    CallbackEnded,
     ConnectionBroken,
     ConnectionClosed,
     ConnectionOpened,
@@ -64,7 +65,7 @@ OnTheWire: TypeAlias = (
 
 OfApplications: TypeAlias = (
     SubscriptionChanged | RebalanceEnforced | ApplicationBusy | ConnectionBroken | MembershipLost | MemberJoined
-    | AssignmentCompleted
+    | AssignmentCompleted | CallbackEnded
 )  # fmt: skip
 """What only a member's own record says."""
 
@@ -75,7 +76,7 @@ RECORDS: Final[tuple[type[Event], ...]] = (
 )  # fmt: skip
 OF_APPLICATIONS: Final[tuple[type[Event], ...]] = (
     SubscriptionChanged, RebalanceEnforced, ApplicationBusy, ConnectionBroken, MembershipLost, MemberJoined,
-    AssignmentCompleted,
+    AssignmentCompleted, CallbackEnded,
 )  # fmt: skip
 OWN_RECORD: Final = (*RECORDS, *OF_APPLICATIONS)
 """The events by which a member's own record shows it."""
@@ -222,7 +223,7 @@ class Clients(Memory):
         match event:
             case (
                 SubscriptionChanged() | RebalanceEnforced() | ApplicationBusy() | ConnectionBroken() | MembershipLost()
-                | MemberJoined() | AssignmentCompleted()
+                | MemberJoined() | AssignmentCompleted() | CallbackEnded()
             ):  # fmt: skip
                 if (client := self.member(event.member)) is not None:
                     client.recorded(event)
@@ -238,7 +239,7 @@ class Clients(Memory):
             case CoordinatorMoved():
                 for client in self.clients.values():
                     client.since.moved = event
-                    client.disturbed_ms = event.time_ms
+                    client.disturb(event.time_ms)
             case _:
                 self._happened(event)
 

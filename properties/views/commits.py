@@ -94,6 +94,8 @@ class Commits(Memory):
             one.answered = one.sent if is_last and event.error == NONE else None
             if is_last:
                 one.sent = None
+        elif event.api == Api.SYNC_GROUP and event.error == NONE:
+            one.forget()
         elif event.error == REBALANCE_IN_PROGRESS and one.notice is None:
             one.forget()
             one.notice = event

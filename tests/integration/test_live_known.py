@@ -148,11 +148,11 @@ def test_kafka_python_may_sync_for_a_join_during_which_it_left__and_nobody_else(
     )
     assert {client: broken(left_during_a_join(client)) for client in ClientName} == {
         KAFKA_PYTHON: [],
-        LIBRDKAFKA: ["leave_is_last"],
-        AIOKAFKA: ["leave_is_last"],
-        OURS: ["leave_is_last"],
+        LIBRDKAFKA: ["wire_lost_membership_is_not_used"],
+        AIOKAFKA: ["wire_lost_membership_is_not_used"],
+        OURS: ["wire_lost_membership_is_not_used"],
     }
-    assert broken(left_during_a_join(KAFKA_PYTHON, replied)) == ["leave_is_last"]
+    assert broken(left_during_a_join(KAFKA_PYTHON, replied)) == ["wire_lost_membership_is_not_used"]
 
 
 def test_a_client_that_notifies_of_the_loss_keeps_nothing() -> None:

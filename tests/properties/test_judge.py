@@ -206,10 +206,10 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
         MemberAdded(incarnation=0, generation=0, member_id="a"),
         RequestSent(member="m", api="Heartbeat", request=0, generation=1),
     )
-    judgement = judge(events, select(["heartbeat_names_a_member", "one_member_per_instance", "leader_is_member"]))
+    judgement = judge(events, select(["wire_heartbeats_as_a_member", "one_member_per_instance", "leader_is_member"]))
 
     assert {name: judgement.verdict(name).outcome for name in judgement.names} == {
-        "heartbeat_names_a_member": Outcome.HELD,
+        "wire_heartbeats_as_a_member": Outcome.HELD,
         "one_member_per_instance": Outcome.UNDECIDED,
         "leader_is_member": Outcome.UNDECIDED,
     }

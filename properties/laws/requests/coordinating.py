@@ -142,7 +142,8 @@ def _says_so(client: Client, event: MembershipLost | MemberLeft, clients: Client
         return None
     if client.left is not None:
         return CHECKED
-    if client.is_cut_off or client.process.paused is not None or client.waits_for(*CHAIN) is not None:
+    in_a_rebalance = client.waits_for(*CHAIN) is not None or client.round is not client.applied
+    if client.is_cut_off or in_a_rebalance or client.may_count_as_lost(event.time_ms):
         return Excused("waits in a rebalance, or may not reach its coordinator")
     if isinstance(event, MemberLeft) and started is not None and started.leaves_silently:
         return Excused("is to keep quiet when it closes")

@@ -86,6 +86,8 @@ def _why_dropped(client: Client, join: RequestObserved) -> str:
         return "was not answered for a session timeout"
     if client.round is not client.applied and (client.since.closed is not None or client.since.unseen is not None):
         return "may not have received its id"
+    if client.round is not client.applied and client.since.asked is not None:
+        return "its application unsubscribed while it joined"
     if refused is not None and refused.request.api not in CHAIN and _came_early(client, refused):
         return "was refused before it had completed its join"
     return ""
