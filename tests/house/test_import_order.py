@@ -86,6 +86,7 @@ FLOORS = (
     (
         "properties.malformed",
         "properties.features",
+        "properties.families",
         "properties.seen_from_outside",
         "properties.signatures",
         "properties.between",

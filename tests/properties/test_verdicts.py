@@ -186,7 +186,7 @@ def test_a_name_that_is_none__is_refused(history: History) -> None:
 
 
 def test_what_is_excluded__does_not_count(history: History) -> None:
-    judgement = judge(history(GOOD, BAD, ended=False), exclude=["ownership", "cooperative", "deadlines"])
+    judgement = judge(history(GOOD, BAD, ended=False), exclude=["ownership", "deadlines"])
     assert not {"no_double_ownership", "revoked_before_reassigned", "rebalance_completes"} & set(judgement.names)
     assert judgement.counterexamples == ()
     with pytest.raises(RebalanceCheckError, match="nothing is left to judge of the 1 invariants"):

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import MemberStarted, ReplyObserved, RequestObserved, RequestSent
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.laws.asking import (
     DISTURBANCES,
@@ -81,9 +82,11 @@ def _takes_it_up(client: Client, sent: RequestObserved) -> Findings:
     round_, since = client.round, client.since
     if not client.is_own or sent.api != Api.JOIN_GROUP or round_ is None or client.join is not round_.join:
         return None
-    was_told = any(each.request.request_generation == round_.generation for each in since.errors.values())
+    if round_.generation < 0:
+        return None
+    is_refused = any(each.request.request_generation == round_.generation for each in since.errors.values())
     is_hindered = since.closed or since.unseen or since.paused or since.left or since.asked or since.metadata
-    if round_.synced is not None or was_told or is_hindered or client.disturbed_ms > round_.joined.time_ms:
+    if round_.synced is not None or is_refused or is_hindered or client.disturbed_ms > round_.joined.time_ms:
         return Excused("learned of another rebalance, or was kept from it")
     return verdict(
         f"{client.name} was accepted into generation {round_.generation} and did not enter it",
@@ -174,6 +177,7 @@ SyncFollowsJoin: Final = Invariant(
     source="AbstractCoordinator.JoinGroupResponseHandler; KAFKA-12890",
     premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
     exempted_by=DISTURBANCES,
+    relies_on=frozenset({Feature.SYNC_GROUP}),
     evidence=Evidence.CONCERNED,
     fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
     breaks="""
