@@ -64,13 +64,12 @@ def _entry(invariant: Invariant) -> str:
         *([f"Relies on {', '.join(sorted(invariant.relies_on))}."] if invariant.relies_on else []),
     ]
     lines = [
-        f"### {invariant.name}\n",
+        f"### {invariant.name}",
         f"{_sentence(invariant.claim)} *{_sentence(invariant.kind)}* Source: {invariant.source}.",
         *([f"Premises: {'; '.join(invariant.premises)}."] if invariant.premises else []),
         " ".join(about),
     ]
-    breaking = smallest_breaking_history(invariant)
-    return "\n".join([*lines, *(["\n```python", breaking, "```"] if breaking else [])]) + "\n"
+    return "\n".join([*lines, "```python", smallest_breaking_history(invariant), "```"]) + "\n"
 
 
 def _sentence(text: str) -> str:
@@ -88,11 +87,5 @@ def names_of(kinds: Iterable[type[Event]]) -> str:
 
 
 def smallest_breaking_history(invariant: Invariant) -> str:
-    """The declared history, or else the code block that follows the invariant in its module."""
-    if invariant.breaks:
-        return inspect.cleandoc(invariant.breaks)
-    modules = (inspect.getmodule(invariant.fold), inspect.getmodule(invariant.violation))
-    sources = "".join(inspect.getsource(module) for module in dict.fromkeys(modules) if module)
-    after = sources.partition(f'name="{invariant.name}"')[2]
-    found = re.search(r'breaks it::\n\n(.*?)\n"""', after, re.DOTALL)
-    return inspect.cleandoc(found[1]) if found else ""
+    """The declared history that breaks it, an event a line."""
+    return re.sub(r"\n +", " ", inspect.cleandoc(invariant.breaks))

@@ -1,9 +1,8 @@
-"""The smallest history in an invariant's docstring breaks it: what the page of invariants shows is true."""
+"""A history of all that is broken: what each invariant says does not depend on the others."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -14,28 +13,17 @@ from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunEnded
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.catalogue_page import smallest_breaking_history
-
-History = Callable[..., list[Event]]
 
 
 def spelt_out(invariant: Invariant) -> list[Event]:
-    """The events of the docstring: one call of an event class after the other."""
+    """The events of the smallest history that breaks it: one call of an event class after the other."""
     calls = [node for node in ast.walk(ast.parse(smallest_breaking_history(invariant))) if isinstance(node, ast.Call)]
     return [EVENT_TYPES[ast.unparse(call.func)](**arguments(call)) for call in calls]
 
 
 def arguments(call: ast.Call) -> dict[str, Any]:
     return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-
-
-@pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda i: str(i.name))
-def test_the_smallest_history_of_the_docstring_breaks_the_claim(history: History, invariant: Invariant) -> None:
-    events = spelt_out(invariant)
-    judgement = judge(history(*events, ended=not isinstance(events[-1], RunEnded)), [invariant])
-    assert judgement.outcome is Outcome.VIOLATED
-    assert [found.invariant for found in judgement.counterexamples] == [invariant.name]
 
 
 @pytest.mark.parametrize("seed", range(4))
