@@ -254,7 +254,7 @@ CLIENT_MUTANTS: Final = [
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
         "wire_member_id_is_kept",
-        _EAGER,
+        replace(_EAGER, first=40, last=50),
     ),
     _fuzzed(
         "cooperative-unsubscribe-skips-leave",

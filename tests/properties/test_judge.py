@@ -16,7 +16,6 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     PartitionsAssigned,
     RequestParked,
-    RequestSent,
     RunEnded,
     RunStarted,
     SyncGroupReplied,
@@ -204,9 +203,9 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
     monkeypatch.setattr(Incarnations, "_on_added", fail)
     events = history(
         MemberAdded(incarnation=0, generation=0, member_id="a"),
-        RequestSent(member="m", api="Heartbeat", request=0, generation=1),
+        PartitionsAssigned(member="m", generation=1, partitions=("t-0",)),
     )
-    judgement = judge(events, select(["heartbeat_names_a_member", "one_member_per_instance", "leader_is_member"]))
+    judgement = judge(events, select(["callbacks_alternate", "one_member_per_instance", "leader_is_member"]))
 
     assert [judgement.verdict(name).outcome for name in judgement.names] == [
         Outcome.HELD, Outcome.UNDECIDED, Outcome.UNDECIDED,
