@@ -253,8 +253,8 @@ CLIENT_MUTANTS: Final = [
     _fuzzed(
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
-        "wire_member_id_is_kept",
-        _EAGER,
+        "wire_leaves_on_close",
+        replace(_EAGER, first=115, last=125),
     ),
     _fuzzed(
         "cooperative-unsubscribe-skips-leave",

@@ -184,7 +184,7 @@ class Client:
 
     # ------------------------------------------------------------------------------------------------ effects
 
-    def note_disturbance(self, until_ms: int) -> None:
+    def hinder(self, until_ms: int) -> None:
         """Until then it may be kept from what it has to do."""
         self.disturbed_ms = max(self.disturbed_ms, until_ms)
 
@@ -226,7 +226,7 @@ class Client:
             return
         was_slow = request.api != Api.JOIN_GROUP and reply.time_ms - request.time_ms > SLOW_MS
         if reply.fault or was_slow or reply.error in COORDINATOR_ERRORS:
-            self.note_disturbance(reply.time_ms)
+            self.hinder(reply.time_ms)
             self.is_cut_off = True
         if reply.fault in UNSEEN:
             self.since.unseen = reply
@@ -288,7 +288,7 @@ class Client:
     def connected(self, request: RequestObserved) -> None:
         """It has a connection, which may be new."""
         if not self.connections:
-            self.note_disturbance(request.time_ms)
+            self.hinder(request.time_ms)
         self.connections.add(request.connection)
 
     def disconnected(self, event: ConnectionClosed) -> None:
@@ -300,7 +300,7 @@ class Client:
         self.used.pop(event.connection, None)
         self.open = {number: each for number, each in self.open.items() if each.connection != event.connection}
         self.since.closed = event
-        self.note_disturbance(event.time_ms)
+        self.hinder(event.time_ms)
         self.is_cut_off |= event.closed_by != "client"
 
     def recorded(self, event: MemberEvent) -> None:
@@ -308,13 +308,14 @@ class Client:
         match event:
             case ConnectionBroken():
                 self.since.closed, self.is_cut_off = event, True
-                self.note_disturbance(event.time_ms)
+                self.hinder(event.time_ms)
             case ApplicationBusy():
-                self.note_disturbance(event.time_ms + event.busy_ms)
+                self.hinder(event.time_ms + event.busy_ms)
             case CallbackEnded():
                 if event.outcome != FINISHED:
-                    self.note_disturbance(event.time_ms)
+                    self.hinder(event.time_ms)
             case MembershipLost():
+                self.since.reset = event
                 if any(words in event.reason for words in GIVEN_UP_FREELY):
                     self._leave(event)
             case MemberJoined():
@@ -327,4 +328,4 @@ class Client:
     def resumed(self, event: Event) -> None:
         """Its process goes on."""
         self.resumed_ms = event.time_ms
-        self.note_disturbance(event.time_ms)
+        self.hinder(event.time_ms)

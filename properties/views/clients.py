@@ -239,7 +239,7 @@ class Clients(Memory):
             case CoordinatorMoved():
                 for client in self.clients.values():
                     client.since.moved = event
-                    client.note_disturbance(event.time_ms)
+                    client.hinder(event.time_ms)
             case _:
                 self._happened(event)
 

@@ -24,9 +24,9 @@ from rebalance_check.properties.views.members import EAGER
 class LastCommits:
     """One member that commits by itself.
 
-    ``notice`` is the reply that named a rebalance, until it joins. Of the commits since then, ``sent`` is the last
-    one while it is open, ``before`` the one that was open when it was sent, and ``committed`` has what the accepted one
-    says of each partition.
+    ``notice`` is the reply that says that its group rebalances, until it joins. Of the commits since then, ``sent`` is
+    the last one while it is open, ``before`` the one that was open when it was sent, and ``committed`` has what the
+    accepted one says of each partition.
     """
 
     is_eager: bool

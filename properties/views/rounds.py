@@ -81,6 +81,7 @@ class Since:
     moved: CoordinatorMoved | None = None
     asked: MemberEvent | None = None
     """Its application changed the subscription, or enforced a rebalance."""
+    reset: MembershipLost | None = None
     completed: AssignmentCompleted | None = None
     heartbeats: int = 0
     """It sent so many while its JoinGroup was open."""

@@ -80,13 +80,15 @@ def _sync_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> in
 def _takes_it_up(client: Client, sent: RequestObserved) -> Findings:
     """A member that is accepted enters the generation: a JoinGroup in the place of its SyncGroup needs a reason."""
     round_, since = client.round, client.since
-    if not client.is_own or sent.api != Api.JOIN_GROUP or round_ is None or client.join is not round_.join:
+    is_seen = client.is_own and client.shows_bytes and sent.api == Api.JOIN_GROUP
+    if not is_seen or round_ is None or client.join is not round_.join:
         return None
     if round_.generation < 0:
         return None
     is_refused = any(each.request.request_generation == round_.generation for each in since.errors.values())
-    is_hindered = since.closed or since.unseen or since.paused or since.left or since.asked or since.metadata
-    if round_.synced is not None or is_refused or is_hindered or client.disturbed_ms > round_.joined.time_ms:
+    is_hindered = since.closed or since.unseen or since.paused or since.metadata or since.asked
+    is_over = round_.synced or since.left or since.reset
+    if is_refused or is_hindered or is_over or client.disturbed_ms > round_.joined.time_ms:
         return Excused("learned of another rebalance, or was kept from it")
     return verdict(
         f"{client.name} was accepted into generation {round_.generation} and did not enter it",
@@ -176,6 +178,7 @@ SyncFollowsJoin: Final = Invariant(
     claim="a client whose JoinGroup is accepted sends SyncGroup, joins again or leaves, within its rebalance timeout",
     source="AbstractCoordinator.JoinGroupResponseHandler; KAFKA-12890",
     premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
+    relies_on=frozenset({Feature.SYNC_GROUP}),
     exempted_by=DISTURBANCES,
     relies_on=frozenset({Feature.SYNC_GROUP}),
     evidence=Evidence.CONCERNED,
