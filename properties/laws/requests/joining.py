@@ -180,7 +180,6 @@ SyncFollowsJoin: Final = Invariant(
     premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
     relies_on=frozenset({Feature.SYNC_GROUP}),
     exempted_by=DISTURBANCES,
-    relies_on=frozenset({Feature.SYNC_GROUP}),
     evidence=Evidence.CONCERNED,
     fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
     breaks="""
