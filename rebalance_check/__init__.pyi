@@ -166,6 +166,7 @@ from rebalance_check.properties.laws.assignment import (
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.laws.causes import MemberRemovalHasACause, RebalanceHasACause
+from rebalance_check.properties.laws.client_causes import MembershipEndsForAReason
 from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.config.exactly_once import (
     EarlierTasksAreFenced,
@@ -431,6 +432,7 @@ __all__ = [
     "MemberResumed",
     "MemberStarted",
     "MembersAreKnown",
+    "MembershipEndsForAReason",
     "MembershipLost",
     "MergedHistory",
     "MetadataReceived",

@@ -198,7 +198,7 @@ def test_a_test_that_fails_by_itself_shows_what_its_history_breaks(pytester: pyt
 
 
 def test_claims_are_left_out_by_mark_option_and_ini(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="cooperative", without=["leader"]'))
+    pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="coordinator", without=["leader"]'))
     pytester.runpytest().assert_outcomes(failed=1)
     pytester.runpytest("--rebalance-exclude", "ownership").assert_outcomes(passed=1)
     pytester.makeini("[pytest]\nrebalance_exclude = ownership\nrebalance_invariants = callbacks_alternate ownership\n")
@@ -207,7 +207,7 @@ def test_claims_are_left_out_by_mark_option_and_ini(pytester: pytest.Pytester) -
 
 
 def test_a_mark_may_name_one_thing_that_the_coordinator_lacks(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="cooperative", without="leader"'))
+    pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="coordinator", without="leader"'))
     pytester.runpytest("--rebalance-exclude", "ownership").assert_outcomes(passed=1)
 
 
@@ -222,7 +222,7 @@ from rebalance_check import Violation, UndecidedError, RebalanceCheckError, read
 
 def test_judge(recorder, judge):
     assigned(recorder, "m0")
-    assert judge(invariants="ownership").held == ("no_double_ownership",)
+    assert judge(invariants="no_double_ownership").held == ("no_double_ownership",)
     assigned(recorder, "m1")
     for history in (None, recorder.path, str(recorder.path), read_history(recorder.path)):
         with pytest.raises(Violation, match="t-0 is owned by m0 and m1") as raised:
