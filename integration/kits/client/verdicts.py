@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -13,6 +14,12 @@ from rebalance_check.properties.files import readable_events
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Held, Outcome, Undecided, Untested, Verdict, Violated, worst
+
+CHANGED: Final = 2
+"""So many histories are changed for each claim that held, those first that checked it most."""
+
+TRIES: Final = 400
+"""So many changes are tried in each of them."""
 
 Kips = Mapping[str, Sequence[Invariant]]
 """Claims by KIP."""
@@ -65,11 +72,10 @@ def rows(
 
 
 def _falsified(row: KitRow, claim: Invariant, results: Sequence[ScenarioResult]) -> KitRow:
-    """The row with a change that breaks the claim in one of the histories in which it held, those first that checked
-    it most."""
+    """The row with a change that breaks the claim in one of the histories in which it held."""
     held = [(verdict.checked_events, one.path) for one in results if isinstance(verdict := _said(one, claim), Held)]
-    for _, path in sorted(held, key=lambda pair: -pair[0]):
-        if change := falsify(list(readable_events(path)), claim):
+    for _, path in sorted(held, key=lambda pair: -pair[0])[:CHANGED]:
+        if change := falsify(list(readable_events(path)), claim, TRIES):
             return replace(row, detail=f"broken by {change.text}: {change.headline}", history=str(path))
     return replace(row, outcome=Outcome.UNTESTED, detail=NOT_FALSIFIABLE, history="")
 
