@@ -188,6 +188,23 @@ KNOWN: Final = (
         "generation that the JoinGroup is answered with",
         without_syncs_after_leaving,
     ),
+    *(
+        KnownDeviation(ClientName.KAFKA_PYTHON, claim, frozenset({"3.0.12"}), reason, without_members)
+        for claim, reason in (
+            (
+                "wire_lost_partitions_are_not_claimed",
+                "a cooperative member that receives UNKNOWN_MEMBER_ID claims the partitions that it lost",
+            ),
+            (
+                "wire_no_needless_join",
+                "a join that completes between two polls is thrown away, and the next poll sends JoinGroup again",
+            ),
+            (
+                "wire_claims_are_the_assignment",
+                "an assignment that is thrown away with its join is not claimed; what was owned before is",
+            ),
+        )
+    ),
 )
 
 

@@ -176,6 +176,8 @@ def _last_generation(client: Client, sent: RequestObserved) -> Findings:
     last, generation = client.round, sent.request_generation
     if last is None or sent.member_id != last.joined.assigned_member_id or generation == NO_GENERATION:
         return None
+    if client.since.left:
+        return Excused("has left, and may have received a reply since")
     fault = ""
     if generation not in client.rounds:
         fault = f"{client.name} speaks for generation {generation}, which no reply gave it"

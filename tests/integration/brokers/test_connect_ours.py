@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
 TOGETHER = [scenario for scenario in SCENARIOS if scenario.act is ours_and_java]
 HELD = {
-    "work_runs_once", "connect_assignment_is_agreed", "start_waits_for_configs", "revocation_leads_to_rejoin",
+    "work_runs_once", "connect_assignment_is_agreed", "start_waits_for_configs",
 }  # fmt: skip
 
 
