@@ -74,7 +74,7 @@ class GuardedSubject:
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What its coordinator lacks, by its own word or the user's: names that `rebalance_check.judge` takes."""
+        """The features and events that its coordinator lacks, by its own word or the user's, as `judge` takes them."""
         return self._without
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:

@@ -115,14 +115,6 @@ def scan_history(path: str | Path) -> Iterator[Scanned]:
         ) from fault
 
 
-def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Event]:
-    """The events of lines that come from anywhere; ``name`` is what errors call the source.
-
-    Raises: MalformedHistory for a line that is no event; it names the source and the line.
-    """
-    return _strictly(scan_lines(lines, name))
-
-
 def _strictly(scanned: Iterable[Scanned]) -> Iterator[Event]:
     for one in scanned:
         if isinstance(one, UnreadLine):

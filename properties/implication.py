@@ -1,4 +1,4 @@
-"""Which violation may follow from which, so that a defect is reported once: by its first cause.
+"""Implication between violations: the judge reports a defect once, by its first cause.
 
 A violation is a consequence where another invariant, from whose violation it may follow, broke before it or at the same
 event. It is named under that one, and counts as before. Two that may follow from each other are put in order by their

@@ -181,13 +181,6 @@ class Fold:
                 group=events[-1].group,
             )
 
-    def is_violated_again(self) -> bool:
-        """Whether there is a counterexample already; then this violation is counted, and needs no explanation."""
-        if self._found is None:
-            return False
-        self.count += 1
-        return True
-
     def excuse(self, exemption: str) -> None:
         """Note that an exemption, by its name, applied to a case that would break the claim otherwise."""
         self.excused[exemption] = self.excused.get(exemption, 0) + 1
@@ -243,74 +236,6 @@ class Fold:
             return Violated(self._found, self.count)
         doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
         return Undecided(doubt) if doubt else _HELD
-
-
-class Either(Fold):
-    """One claim that several kinds of events speak about: it breaks where one of ``folds`` says so.
-
-    The folds listen to different events, and each holds where a history has none of its own.
-    """
-
-    def __init__(self, invariant: Invariant, *folds: Callable[[Invariant], Fold]) -> None:
-        self._folds = tuple(fold(invariant) for fold in folds)
-        super().__init__(invariant, {kind: take for fold in self._folds for kind, take in fold.handlers.items()})
-
-    def need_as(self, other: Fold) -> None:
-        """As of the base class, for each of the folds."""
-        super().need_as(other)
-        assert isinstance(other, Either)
-        for own, theirs in zip(self._folds, other._folds, strict=True):
-            own.need_as(theirs)
-
-    def _way(self) -> Way:
-        """What breaks one of the folds breaks the claim."""
-        if self._needed is None:
-            self._needed = (frozenset[type[Event]]().union(*(fold.breaking for fold in self._folds)),)
-        return self._needed
-
-    def share(self, memories: Memories) -> None:
-        """All folds share the memories of the group, the place in the history, and the count of what is excused."""
-        for fold in self._folds:
-            fold.place, fold.excused = self.place, self.excused
-            fold.share(memories)
-        self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
-
-    def release(self) -> None:
-        """None of the folds takes more events."""
-        super().release()
-        for fold in self._folds:
-            fold.release()
-
-    @property
-    def ways(self) -> tuple[Way, ...]:
-        """Those of all folds."""
-        return tuple(way for fold in self._folds for way in fold.ways)
-
-    def checked(self, counts: Counts) -> int:
-        """How often any of the folds was put to the test."""
-        return sum(fold.checked(counts) for fold in self._folds if not fold.lacks(counts))
-
-    def lacks(self, counts: Counts) -> str:
-        """Nothing could break the claim where nothing could break it for any of the folds; all say why."""
-        reasons = [fold.lacks(counts) for fold in self._folds]
-        return "; and ".join(dict.fromkeys(reasons)) if all(reasons) else ""
-
-    def misses(self, counts: Counts) -> str:
-        """Which events a history lacks for all of the folds."""
-        reasons = [fold.misses(counts) for fold in self._folds]
-        return "; and ".join(dict.fromkeys(reasons)) if all(reasons) else ""
-
-    def verdict(self) -> Verdict:
-        """The earliest violation; otherwise the first doubt; otherwise held."""
-        broken = sorted((fold for fold in self._folds if fold.found_at != NOT_FOUND), key=lambda fold: fold.found_at)
-        self.found_at = broken[0].found_at if broken else NOT_FOUND
-        verdicts = [fold.verdict() for fold in (*broken, *self._folds)]
-        return min(verdicts, key=lambda verdict: (Violated, Undecided, Held).index(type(verdict)))
-
-
-def either(*folds: Callable[[Invariant], Fold]) -> Callable[[Invariant], Fold]:
-    """The fold of an invariant that each of these folds may break."""
-    return lambda invariant: Either(invariant, *folds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Which events are seen from outside: those that recordings of software which is not ours contain.
+"""The events that are seen from outside: recordings of software that is not ours contain them.
 
 `SEEN_IN` has each kind of recording that the tests make, with the types of the events in it. The test that makes one
 asserts that its history contains every type listed here, and none that is not in `OUTSIDE`. `MINIMAL` are the events

@@ -1,11 +1,10 @@
 """The steps of a Java worker's status store, as events: by the worker's log, and by the records of the topic.
 
 Kafka's loggers name, at TRACE, each record that the store reads, and each that it hands to its producer, by key; and
-the offset at which a batch of the producer begins. What a record says, the topic shows, and what a tombstone does not
-say, its generation, is that of the worker then. Whether a status was written by ``put`` or by ``putSafe`` follows from
-the status (``AbstractHerder``). Left out are sends that were never appended, and those of the statuses of topics: no
-event of a Java worker tells when a task uses one.
-"""
+the offset at which a batch of the producer begins. The topic shows the fields of a record, and a tombstone, which
+lacks a generation, is given that of the worker then. Whether a status was written by ``put`` or by ``putSafe``
+follows from the status (``AbstractHerder``). Left out are sends that were never appended, and those of the statuses
+of topics: no event of a Java worker tells when a task uses one."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ class StatusTopic:
 
 
 def status_events(store: str, topic: StatusTopic, lines: Iterable[Line]) -> Iterator[Stamped]:
-    """What the store of this name did by the ``lines`` of its worker's log.
+    """The deeds of the store of this name, from the ``lines`` of its worker's log.
 
     Raises:
         RebalanceCheckError: it read a record that was not seen in the topic.
@@ -140,7 +139,7 @@ class _StoreLog:
     attempts: dict[int, int] = field(default_factory=dict)
 
     def on_line(self, number: int, text: str, *, is_stale: bool) -> Iterator[Event]:
-        """What a line tells; ``is_stale`` says that the record which it reads is left out."""
+        """The event of a line; ``is_stale`` says that the store leaves out the record that it reads."""
         if number in self.sends.offsets:
             yield from self._sent(number)
         elif number in self.sends.reported:

@@ -37,7 +37,7 @@ class WorkerStart:
         return list(worker_events(place.name, group, place.journal, place.log, wall_to_monotonic_ns))
 
     def status_events(self, topic: StatusTopic, wall_to_monotonic_ns: int) -> list[Stamped]:
-        """What the status store of a Java worker did by its log; a worker of ours records it itself.
+        """The deeds of a Java worker's status store, from its log; a worker of ours records them itself.
 
         Raises: RebalanceCheckError when it read a record that was not seen in the topic.
         """

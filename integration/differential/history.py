@@ -62,7 +62,7 @@ Asked: TypeAlias = tuple[int, GroupRequest]
 """A request, behind its number."""
 
 _BEGUN: Final = (GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE, GroupStatus.EMPTY)
-"""What a group is in whose generation has begun."""
+"""The statuses of a group whose generation has begun."""
 
 _OF_FAILED_WRITES: Final = (Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR, Error.UNKNOWN_SERVER_ERROR)
 LEFT: Final = "left"

@@ -1,7 +1,7 @@
 """A status store of a lockstep run as a history: its calls, sends, answers and reads, as its surroundings see them.
 
 The log under a store and the thread of its retries are the harness's: it sees each call, each record that the store
-hands to its producer, and each retry that waits. What a store took of a record is found by asking it. Why a store does
+hands to its producer, and each retry that waits. A query finds what a store took of a record. Why a store does
 not send a failed write again is seen only where the send was refused for good, or the store was stopped.
 """
 

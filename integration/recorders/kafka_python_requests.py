@@ -2,7 +2,7 @@
 
 The part of a consumer that takes part in the group sends all its requests by one method, and its replies come back as
 futures. Both go on as they are. A request is recorded when it has been handed over, its reply before the consumer sees
-it. What of a request or a reply cannot be read is left out of its event.
+it. Its event leaves out the parts of a request or a reply that cannot be read.
 """
 
 from __future__ import annotations

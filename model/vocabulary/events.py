@@ -174,13 +174,13 @@ class RunStarted(Event):
 class RunEnded(Event):
     """The run ended and its history is complete.
 
-    ``pending`` names what had not converged; None claims nothing, so that nothing is concluded about completion.
-    ``last`` attests where each source ended, as (group, source, number of its last event), sorted: the harness writes
-    it once the sources are closed, and it is empty where nobody knows. ``unclaimed`` names the connectors and tasks
-    that a Connect worker runs beyond its assignment, each after its worker; ``struck`` the kinds of fault that struck,
-    each with the status that the group had then ("no group" where there was none), sorted; ``untimed`` what has no
-    timer armed in a run that did not converge: members that run, and the phase of the group (``join`` or ``sync``)
-    where its coordinator armed none.
+    ``pending`` names all that had not converged; None claims nothing, so that nothing is concluded about completion.
+    ``last`` attests where each source ended, as (group, source, number of its last event), sorted: the harness
+    writes it once the sources are closed, and leaves it empty where it does not know. ``unclaimed`` names the
+    connectors and tasks that a Connect worker runs beyond its assignment, each after its worker; ``struck`` the
+    kinds of fault that struck, each with the status that the group had then ("no group" where there was none),
+    sorted; ``untimed`` what has no timer armed in a run that did not converge: members that run, and the phase of
+    the group (``join`` or ``sync``) where its coordinator armed none.
     """
 
     pending: tuple[str, ...] | None = None

@@ -186,7 +186,7 @@ def _handed_out(event: ReplyReceived, steps: Steps) -> Effect | None:
 
 
 def _brought(event: RequestIssued, _steps: Steps) -> list[tuple[int, str]]:
-    """What may be handed out in that generation from here on; that of a member that does not lead counts, too."""
+    """The assignment may be given out in that generation from here on, one of a follower, too."""
     if event.api != Api.SYNC_GROUP:
         return []
     return [(event.request_generation, text) for _, text in event.assignments]

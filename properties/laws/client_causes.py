@@ -27,7 +27,7 @@ _UNSETTLED: Final = "it has no assignment yet"
 
 
 def _causes(client: Client, join: RequestObserved) -> set[str]:
-    """What may have made a settled client join again; `_MOVED` where that is about the coordinator alone."""
+    """The reasons for a settled client to join again; `_MOVED` where they are about the coordinator alone."""
     last, since = client.round, client.since
     if last is None or client.join is not last.join or last.synced is None or join.protocol_type != CONSUMER:
         return {_UNSETTLED}

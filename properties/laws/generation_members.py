@@ -54,7 +54,7 @@ def _joined(event: GenerationStarted, incarnations: Incarnations) -> Iterator[Fi
             )  # fmt: skip
     if event.members and not group.joiners.intersection(event.members):
         yield broken(
-            f"generation {event.generation} started and nobody joined it",
+            f"generation {event.generation} started and no member joined it",
             (f"no JoinGroup was waiting when it started at {STEP}: contradiction.", event),
         )
 

@@ -1,4 +1,4 @@
-"""What is awaited: the replies to requests, as each kind of observer sees them, and owners of partitions."""
+"""Awaited things: the replies to requests, as each kind of observer sees them, and owners of partitions."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class Ownerless(Memory):
 
     @property
     def built_on(self) -> tuple[Memory, ...]:
-        """Who holds what."""
+        """The holdings of each member."""
         return (self._holdings,)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Which claims bind a leader: the members that take part in a generation, and what the leader read of their claims."""
+"""Claims that bind a leader: the members that take part in a generation, and their claims as the leader read them."""
 
 from __future__ import annotations
 

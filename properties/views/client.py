@@ -1,4 +1,4 @@
-"""What is known of one client: its JoinGroups, what was replied, what is open, and what happened meanwhile.
+"""One client: its JoinGroups, the replies to them, its open requests, and the disturbances meanwhile.
 
 A client is one member's place in a process: it goes on when its member id is lost and it joins anew, and it ends with
 its process.

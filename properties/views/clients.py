@@ -61,13 +61,13 @@ OnTheWire: TypeAlias = (
     ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved | ConnectionOpened | ConnectionClosed
     | RequestObserved | ReplyObserved
 )  # fmt: skip
-"""What a recorder between clients and brokers observes, or a member's own record says in its place."""
+"""Events of a recorder between clients and brokers, or of a member's own record in its place."""
 
 OfApplications: TypeAlias = (
     SubscriptionChanged | RebalanceEnforced | ApplicationBusy | ConnectionBroken | MembershipLost | MemberJoined
     | AssignmentCompleted | CallbackEnded
 )  # fmt: skip
-"""What only a member's own record says."""
+"""Events that only a member's own record has."""
 
 
 RECORDS: Final[tuple[type[Event], ...]] = (
@@ -86,7 +86,7 @@ class Clients(Memory):
     """Shows the `client` that the event at hand concerns, as it was before it.
 
     ``sent`` is the request at hand, ``got`` the reply at hand and ``request`` the one that it answers; None for other
-    events. What an event changes takes effect when the next one is taken, so that an invariant compares an event with
+    events. A change takes effect when the next event is taken, so that an invariant compares an event with
     the state that its sender was in.
     """
 

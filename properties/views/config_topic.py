@@ -40,8 +40,8 @@ class ConfigTopic(Memory):
     """The topic after the events so far.
 
     ``records`` has the records by offset, ``last`` those by key, ``isolation`` that of each reader where it is known.
-    ``ended`` gives the offset of each record of a transaction the marker that ended it. What a reader finds below
-    ``compacted_to`` depends on compaction, and so does what it makes of the connectors ``out_of_order``.
+    ``ended`` gives the offset of each record of a transaction the marker that ended it. Below
+    ``compacted_to`` compaction decides which records a reader finds, and which connectors are ``out_of_order``.
     """
 
     def __init__(self) -> None:

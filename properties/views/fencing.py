@@ -98,7 +98,7 @@ class StaleRequests(Memory):
 
 
 class Writes(Memory):
-    """What waits for the log.
+    """Replies that wait for the log.
 
     ``waited`` says whether the request was kept that the event at hand answers, ``unwritten`` has the last record of
     each incarnation until it is appended: if its write fails, the request that asked for it is refused.

@@ -1,4 +1,4 @@
-"""What a member records of itself, as the wire would show it: one view knows a client from both.
+"""A member's own record, as the wire would show it: one view knows a client from both.
 
 Each class is the event of the wire with the ``record`` that it was made of, which counterexamples show. The wire shows
 more: what a record lacks stays empty.
@@ -103,7 +103,7 @@ class OwnRecords:
         self._topics[event.member] = event.topics
 
     def settings_of(self, member: str) -> MemberStarted | None:
-        """What its start says of a member; None where it is not recorded."""
+        """The start of a member; None where no event has it."""
         return self._started.get(member)
 
     def taken(self, event: Recorded) -> OwnRequest | OwnReply | OwnStart | OwnSignal | OwnEnd:

@@ -1,4 +1,4 @@
-"""What asks Connect workers to start again the connectors and tasks that they run."""
+"""Causes for Connect workers to start again the connectors and tasks that they run."""
 
 from __future__ import annotations
 

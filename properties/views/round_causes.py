@@ -29,7 +29,7 @@ OF_MEMBERS: Final[tuple[type[Event], ...]] = (
     CoordinatorLost, IncarnationStarted, MemberAdded, MemberCrashed, MemberLeft, MemberPaused, MemberRemoved,
     MembershipLost, MemberStarted, WorkerConfigured,
 )  # fmt: skip
-"""What happens to members, or their coordinator, and lets them join again."""
+"""Events of members, or of their coordinator, after which members join again."""
 
 ANSWERS: Final = 2
 """So many rounds a record explains: one that it began, and one that a worker asks for which acts on it later."""
@@ -42,7 +42,7 @@ NOWHERE: Final = -1
 
 
 class RoundCauses(Memory):
-    """What may still begin a round.
+    """Causes that may still begin a round.
 
     ``is_new_round`` says that the assignment at hand is the first of its generation, ``last`` is the first one of the
     generation before, and ``has_cause`` says that something asked for a round before. ``end`` is the offset behind the

@@ -1,4 +1,4 @@
-"""What a scenario has shown up to the step at hand: ids that replies assigned, times, offsets, and joins that wait."""
+"""A scenario up to the step at hand: ids that replies assigned, times, offsets, and joins that wait."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ class CommittedOffsets(StepMemory):
         return {partition: kept for partition, kept in self._last.items() if step.now_ms < kept.old_ms}
 
     def note(self, step: Step) -> None:
-        """Which commits were accepted; those without a reply may count already, or not yet."""
+        """The accepted commits; those without a reply may count already, or not yet."""
         last = self._last = self.at(step)
         for sent in step.sent:
             for partition, _ in sent.offsets if sent.api == Api.OFFSET_COMMIT else ():

@@ -79,7 +79,7 @@ SendId = tuple[str, int, int]
 
 
 def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
-    """Which send an event is about."""
+    """The send that an event is about."""
     return event.worker, event.attempt, event.send
 
 

@@ -1,4 +1,4 @@
-"""Which statuses workers announce of the connectors and tasks that they run, and which the status topic shows last."""
+"""Statuses: those that workers announce of their connectors and tasks, and the last ones of the status topic."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Targets(Memory):
         super().__init__({ConfigAppended: self._appended})
 
     def of(self, work: str) -> str:
-        """That of a connector, or of a task's connector."""
+        """The name of a connector, or of a task's connector."""
         return self._of.get(connector_of(work), self._of.get(work, ""))
 
     def _appended(self, event: ConfigAppended) -> None:
@@ -166,7 +166,7 @@ class Cleanups(Memory):
         return cls(Workers.among(memories), Stores.among(memories))
 
     def _received(self, event: ConnectAssignmentReceived) -> None:
-        """What is cached and no longer configured."""
+        """Work that is cached and no longer configured."""
         worker = self._workers.of(event.member)
         self._due.pop(event.member, None)
         if not worker.leads or worker.snapshot is None or not worker.store:

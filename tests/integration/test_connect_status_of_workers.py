@@ -1,4 +1,4 @@
-"""What the log of a Java worker, and the status topic, tell of its status store."""
+"""The deeds of a Java worker's status store, as its log and the status topic show them."""
 
 import pytest
 

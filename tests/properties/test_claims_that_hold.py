@@ -178,7 +178,7 @@ UNTOUCHED: Final[dict[str, list[Event]]] = {
                                   request_generation=1),
     ],
 }  # fmt: skip
-"""What shows nothing about an invariant."""
+"""Events that show nothing about an invariant."""
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def open_trial(
 
 
 def _end_of(recording: Recording) -> RunEnded:
-    """The end of a scenario, its proxy closed and its processes dead; nobody looked whether all was at rest."""
+    """The end of a scenario, its proxy closed and its processes dead; the kit did not look whether all was at rest."""
     return RunEnded(pending=None, last=recording.attested)
 
 

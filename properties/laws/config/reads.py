@@ -44,7 +44,7 @@ def _content(taken: ConfigSnapshotTaken) -> Views:
 
 
 def _differences(first: Fact, other: Fact) -> Iterator[tuple[str, Any, Any]]:
-    """What two snapshots say differently, with what each of them says."""
+    """The differences of two snapshots, each with both values."""
     for one, two in zip(_content(first.value), _content(other.value), strict=True):
         for item in sorted(one.keys() | two.keys()):
             if one.get(item) != two.get(item):

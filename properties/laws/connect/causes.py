@@ -94,7 +94,7 @@ def _starts_again(event: Started, restarts: Restarts) -> Effect:
 
 
 def _anew(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
-    """What the worker got, or had stopped to join, starts for the first time in its new assignment."""
+    """Work that the worker got, or had stopped to join, starts for the first time in its new assignment."""
     return [(restarts.workers.of(event.member).number, work) for work in restarts.new]
 
 

@@ -20,7 +20,7 @@ VERSIONS: Final = {EAGER: 0, "compatible": 1, "sessioned": 2}
 """The version that each subprotocol writes into its headers."""
 
 SHARED: Final = ("protocol", "error", "leader", "leader_url", "config_offset", "delay_ms")
-"""What all members of a generation receive alike."""
+"""The fields that all members of a generation receive alike."""
 
 GENERATIONS_ARE_DISTINCT: Final = (
     "generations are distinguished by the coordinator's incarnation; without its events there was but one"
