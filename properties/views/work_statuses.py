@@ -13,7 +13,9 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStarted,
     Event,
     MemberCrashed,
+    MemberJoined,
     MemberLeft,
+    MembershipLost,
     MemberStarted,
     StatusAppended,
     StatusAttempted,
@@ -142,6 +144,7 @@ class Cleanups(Memory):
     def __init__(self, workers: Workers, stores: Stores) -> None:
         self._workers, self._stores = workers, stores
         self._due: dict[str, Cleanup] = {}
+        self._lost: set[str] = set()
         self.over: Cleanup | None = None
         handlers: dict[type[Event], Handler] = {
             ConnectAssignmentReceived: self._received,
@@ -152,6 +155,8 @@ class Cleanups(Memory):
             MemberStarted: self._gone,
             MemberCrashed: self._gone,
             MemberLeft: self._gone,
+            MembershipLost: self._lose,
+            MemberJoined: self._join,
         }
         super().__init__(handlers)
 
@@ -169,7 +174,7 @@ class Cleanups(Memory):
         """Work that is cached and no longer configured."""
         worker = self._workers.of(event.member)
         self._due.pop(event.member, None)
-        if not worker.leads or worker.snapshot is None or not worker.store:
+        if event.member in self._lost or not worker.leads or worker.snapshot is None or not worker.store:
             return
         entries = self._stores.of(worker.store).entries
         connectors = {item[1] for item in entries if item[0] == "connector"}
@@ -199,6 +204,14 @@ class Cleanups(Memory):
 
     def _gone(self, event: _Ended) -> None:
         self._due.pop(event.member, None)
+        self._lost.discard(event.member)
+
+    def _lose(self, event: MembershipLost) -> None:
+        """A worker that lost its membership joins anew, in the place of acting on an assignment that comes late."""
+        self._lost.add(event.member)
+
+    def _join(self, event: MemberJoined) -> None:
+        self._lost.discard(event.member)
 
 
 def _is_configured(item: Item, snapshot: ConfigSnapshotTaken) -> bool:

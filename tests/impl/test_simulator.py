@@ -140,7 +140,7 @@ def test_nine_workers_of_connect_have_time_to_become_stable() -> None:
         protocol=SimulatedProtocol.CONNECT, members=9, partitions=9, steps=15, mode=ClusterMode.SESSIONED,
         faults=ALL_FAULTS,
     )  # fmt: skip
-    assert list(simulate(950_217, options))[-1].pending == ()  # type: ignore[attr-defined]  # of RunEnded
+    assert ended(simulate(950_217, options)).pending == ()
 
 
 def test_the_runs_are_not_vacuous__every_kind_of_trouble_occurs() -> None:

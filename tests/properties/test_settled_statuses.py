@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
     ConnectAssignmentReceived,
@@ -23,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkStateChanged,
 )
+from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 Judged = Callable[[str, tuple[Event, ...]], Outcome]
@@ -151,3 +154,9 @@ def test_another_worker_wrote_without_care(outcome: Judged) -> None:
     """Nothing keeps ``put`` of a worker that does not know of the takeover from being the last."""
     events = (CREATED, *TAKEN_OVER, *AT_W1, *written("w1", 0, "RUNNING", 1, 2), *written("w0", 1, "PAUSED", 2))
     assert outcome(CLAIM, (*events, *END)) is Outcome.UNTESTED
+
+
+def test_a_worker_that_lost_its_membership_removes_nothing_for_an_assignment_that_comes_late() -> None:
+    """It joins anew in the place of acting on the assignment."""
+    options = SimulationOptions(protocol=SimulatedProtocol.CONNECT, steps=30)
+    assert judge(simulate(3915, options), "removed_work_loses_its_status").outcome is Outcome.HELD

@@ -12,6 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentReceived,
     ConnectorStarted,
     Event,
+    MembershipLost,
     RejoinRequested,
     StatusAnswered,
     StatusAppended,
@@ -105,7 +106,7 @@ RemovedWorkLosesItsStatus: Final = Invariant(
         "tasks of a connector that has no status of its own are passed over",
         "configured is what the worker has read by then, as its next snapshot shows",
     ),
-    exempted_by=(ConfigSnapshotTaken, StatusAttempted),
+    exempted_by=(ConfigSnapshotTaken, MembershipLost, StatusAttempted),
     evidence=Evidence.CONCERNED,
     fold=form(
         {AssignmentAccepted: _cleaned_up, WorkerClaimed: _cleaned_up},
