@@ -1,4 +1,4 @@
-"""Lines of a history that cannot be read: what is wrong with them, the value seen, and what to do about it."""
+"""Lines of a history that cannot be read: their fault, the value seen, and the next move."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN: Final = 60
 _TOO_DEEP: Final = "its JSON is nested too deeply to be an event: write one flat JSON object per line"
 
 
-class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
+class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for the fault of the input
     """A line of a history cannot be read: names the file, the line, the offending value and the next move."""
 
 
@@ -42,7 +42,7 @@ class UnreadLine:
 
 
 def unread(line: bytes, where: str, fault: Exception) -> UnreadLine:
-    """What is known of a line that cannot be read for the reason ``fault``; ``where`` names its source and place."""
+    """A line that cannot be read for the reason ``fault``; ``where`` names its source and place."""
     text = f"{where}: {explain(line, fault)}"
     seen = _json_of(line)
     if isinstance(seen, dict):
@@ -62,7 +62,7 @@ def unread_long(where: str, limit: int = MAX_LINE) -> UnreadLine:
 
 
 def explain(line: bytes, fault: Exception) -> str:
-    """Why a line cannot be read, the value seen, and what to do about it."""
+    """Why a line cannot be read, the value seen, and the next move."""
     try:
         seen = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as broken:

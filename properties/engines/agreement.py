@@ -22,7 +22,7 @@ nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """An observation: ``value`` is what ``observer`` names for ``key``; ``says`` puts it in words, with its subject
+    """An observation: ``observer`` names ``value`` for ``key``; ``says`` puts it in words, with its subject
     (``m0 learned at {step} that it leads generation 3``)."""
 
     key: Hashable

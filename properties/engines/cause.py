@@ -102,9 +102,9 @@ def cause(
     """An invariant that every effect has a cause.
 
     ``effects`` and ``causes`` extract both from events; of one event the effect comes before the cause. ``lacks`` says
-    in words what is missing (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those of
-    a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten. ``adds_up``: so
-    many causes of a key add up, each of which explains one effect.
+    the missing cause in words (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those
+    of a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten. ``adds_up``:
+    so many causes of a key add up, each of which explains one effect.
     """
 
     def fold(invariant: Invariant) -> Fold:

@@ -1,7 +1,7 @@
-"""Completion: at rest, everybody has what the inputs say.
+"""Completion: at rest, all is as the inputs demand.
 
-A run says in `RunEnded.pending` what had not converged; None claims nothing, and then nothing is concluded. A rule is
-asked at the end alone, so the accusation is by absence: every record must be complete.
+A run names in `RunEnded.pending` all that had not converged; None claims nothing, and then nothing is concluded. A rule
+is asked at the end alone, so the accusation is by absence: every record must be complete.
 """
 
 from __future__ import annotations

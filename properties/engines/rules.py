@@ -54,7 +54,7 @@ Rule: TypeAlias = Callable[..., Findings]
 Rules: TypeAlias = Mapping[type[Event], Rule]
 
 Views: TypeAlias = Sequence[type[Memory]]
-"""What several invariants remember together; each is brought up to date before a rule sees the event."""
+"""Memories that several invariants share; each is brought up to date before a rule sees the event."""
 
 
 def broken(headline: str, *reasons: Reason) -> Broken:
