@@ -131,7 +131,6 @@ class Fold:
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
     needs: tuple[tuple[type[Event], ...], ...] = ()
-    memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         self.invariant = invariant
@@ -143,6 +142,11 @@ class Fold:
         self._found: Counterexample | None = None
         self._doubt = ""
         self._needed: Way | None = None
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """Those that it shares with others, each behind those that it is built on."""
+        return ()
 
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
@@ -235,8 +239,7 @@ class Fold:
         """The verdict so far: a violation stands; otherwise a doubt; otherwise held."""
         if self._found is not None:
             return Violated(self._found, self.count)
-        doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
-        return Undecided(doubt) if doubt else _HELD
+        return Undecided(self._doubt) if self._doubt else _HELD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -40,12 +40,14 @@ class _Hearing:
 
 @dataclass(slots=True)
 class _Counted:
-    """The history so far: the number of events of each type, how it ended, and why an event of it may be missing."""
+    """The history so far: the number of events of each type, how it ended, why an event of it may be missing, and the
+    memories whose premise does not hold."""
 
     counts: Counts
     is_quiet: bool
     is_ended: bool
     doubt: str
+    missing: list[Memory]
 
 
 @dataclass(slots=True)
@@ -141,7 +143,9 @@ class Panel:
     def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
         """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
         counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
-        counted = _Counted(counts, self.is_quiet, ended, self.completeness.doubt_about(self.group) or self.broken)
+        doubt = self.completeness.doubt_about(self.group) or self.broken
+        missing = [memory for memory in self.memories.values() if memory.missing]
+        counted = _Counted(counts, self.is_quiet, ended, doubt, missing)
         return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
@@ -161,8 +165,9 @@ class Panel:
         if isinstance(verdict, Violated):
             doubt = self._doubt_of(invariant, fold, verdict)
             return _uncertain(doubt, verdict) if doubt else _counted_violation(fold, verdict, counted.counts)
-        if counted.doubt or fault:
-            return Undecided(counted.doubt or fault)
+        doubt = counted.doubt or fault or next((one.missing for one in counted.missing if one in fold.memories), "")
+        if doubt:
+            return Undecided(doubt)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
 
     def _doubt_of(self, invariant: Invariant, fold: Fold, verdict: Violated) -> str:
