@@ -84,6 +84,8 @@ class CauseFold(RuleFold):
             return Excused(effect.excused)
         if last is None and effect.is_first_free:
             return None
+        if self._caused.has_forgotten:
+            return Excused("more causes were open than the judge keeps")
         before = ((f"{last.says};", last.event),) if last is not None else ()
         return broken(effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event))
 
