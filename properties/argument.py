@@ -44,7 +44,7 @@ def argument(history: Sequence[Event], found: Counterexample, invariant: Invaria
 
 
 def _listened_to(history: Sequence[Event], group: str, invariant: Invariant) -> list[Event]:
-    """The events of the group that the claim, or what it remembers, listens to."""
+    """The events of the group to which the invariant, or a memory of it, listens."""
     memories: Memories = {}
     fold = invariant.start(memories)
     listening = listeners((*memories.values(), fold))
@@ -62,7 +62,7 @@ def _until(events: list[Event], found: Counterexample) -> tuple[Event, ...]:
 
 
 def _says(invariant: Invariant, events: Sequence[Event]) -> Counterexample | None:
-    """What the claim says of events that were picked out of a history: holes do not matter."""
+    """The counterexample in events that were picked out of a history: holes do not matter."""
     memories: Memories = {}
     fold = invariant.start(memories)
     listening = listeners((*memories.values(), fold))

@@ -81,7 +81,7 @@ def select(names: Iterable[str]) -> tuple[Invariant, ...]:
 
     ``no_double_ownership`` and ``NoDoubleOwnership`` are the same name.
 
-    Raises: RebalanceCheckError for a name that is neither an invariant nor a family; it lists what there is.
+    Raises: RebalanceCheckError for a name that is neither an invariant nor a family; it lists the names.
     """
     wanted = {_plain(name): name for name in names}
     known = {_plain(word) for invariant in CATALOGUE for word in (invariant.name, invariant.family)}
@@ -108,7 +108,7 @@ def choose(wanted: Claims | None = None, *, exclude: Claims = (), without: Itera
     ``without`` names features that the coordinator lacks, and events that happen and are not recorded: claims that
     rely on them are left out, too (`Invariant.may_judge`).
 
-    Raises: RebalanceCheckError for a name that is none, and when nothing is left of what was wanted.
+    Raises: RebalanceCheckError for a name that is none, and when none of the chosen invariants is left.
     """
     chosen = CATALOGUE if wanted is None else meant(wanted)
     left_out, absent = set(meant(exclude)), lacking(without)

@@ -1,4 +1,4 @@
-"""Which event of one file certainly came before which of another: what the protocol says, and never a clock.
+"""Which event of one file certainly came before which of another: by the protocol, and never by a clock.
 
 A request is sent before it is answered, a member learns of a generation after the coordinator began it, and a
 generation begins after each of its members asked to join. Where the protocol leaves open which of several events it
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class Facts:
-    """What the lines of all files say about each other, collected file by file.
+    """The relations between the lines of all files, collected file by file.
 
     A *cause* is a line that certainly comes before each *effect* of the same name. ``first`` keeps the first cause of a
     file, as the others come after it; a name with causes in two files says nothing, unless all of them are needed
@@ -174,8 +174,8 @@ class _FileReader:
             facts.effect(("computed", group, event.generation), place)
 
     def _joined(self, event: MemberJoined, place: Place) -> None:
-        """It asked before the generation began; what it gave up it gave up before it asked. Static members may be in
-        a generation for which they did not ask."""
+        """The member asked before the generation began, and gave up partitions before it asked. Static members may be
+        in a generation for which they did not ask."""
         self._facts.effect(("join reply", event.group, event.generation, event.member_id), place)
         asked = self._asked.pop(event.member, None) or self._given_up.pop(event.member, None)
         self._given_up.pop(event.member, None)

@@ -179,7 +179,8 @@ class Completeness:
 
     @property
     def has_one_log(self) -> bool:
-        """Whether one recorder wrote one log, so that what it does not hold did not happen before its last line."""
+        """Whether one recorder wrote one log, so that an event that it does not hold did not happen before its last
+        line."""
         return self._is_declared
 
     def doubt_about(self, group: str) -> str:

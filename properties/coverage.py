@@ -1,4 +1,4 @@
-"""Which claim speaks for which statement about the classic protocol, so that none is left out unnoticed.
+"""The invariants that hold each statement about the classic protocol, so that none is left out unnoticed.
 
 Two lists of statements, of the broker's side (1-34) and of the client's (1-37), were drawn up from the source of Apache
 Kafka 4.0 (``GroupMetadataManager``, ``ClassicGroup``; ``AbstractCoordinator``, ``ConsumerCoordinator``, the assignors).
@@ -29,7 +29,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a list: its number, what it says, how it is held, by which claims, and why there."""
+    """One statement of a list: its number, its text, how it is held, by which invariants, and why there."""
 
     number: int
     says: str
@@ -42,11 +42,11 @@ _OWN, _MERGED, _ELSEWHERE, _OTHER = Fate.OWN, Fate.MERGED, Fate.ELSEWHERE, Fate.
 _ANSWER: Final = "a property of one answer of an assignor, which needs the problem that it was given"
 _INSIDE: Final = "requests that wait are not seen from outside: the model shows it, and its replies are compared"
 _AT_REST: Final = (
-    "liveness: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
+    "liveness: proven of the model without a limit in time; the end of a healed run names all that had not come to rest"
 )
 _IN_TIME: Final = (
-    "judged in ms where the run says that its timers are punctual; elsewhere timers may be late, and what is never "
-    "over is for the liveness properties"
+    "judged in ms where the run says that its timers are punctual; elsewhere timers may be late, and a wait without "
+    "an end is for the liveness properties"
 )
 
 BROKER_SIDE: Final = (
@@ -95,7 +95,7 @@ BROKER_SIDE: Final = (
     Statement(21, "an instance id passes for one member id, and a fenced one never again", _OWN,
               ("requests_are_fenced", "fenced_stays_fenced"), "a fenced member is not the holder of the id"),
     Statement(22, "no more members join than the group may have", _OWN, ("group_fits_max_size",)),
-    Statement(23, "a load begins with what is on record, and nothing else", _OWN, ("load_restores_the_log",)),
+    Statement(23, "a load begins with the record, and nothing else", _OWN, ("load_restores_the_log",)),
     Statement(24, "Empty is empty", _MERGED, ("leader_is_member", "model.empty_group_is_clean"),
               "without members there is no leader; the rest is not seen from outside"),
     Statement(25, "a request is answered at most once", _OWN, ("one_response_per_request",)),
@@ -126,12 +126,13 @@ BROKER_SIDE: Final = (
 CLIENT_SIDE: Final = (
     Statement(1, "an assignment gives a partition to one member at most", _OWN,
               ("assignment_is_disjoint", "assignors.exclusive")),
-    Statement(2, "a member is given only what it subscribes to", _ELSEWHERE, ("assignors.subscribed",), _ANSWER),
+    Statement(2, "a member is given only partitions of topics in its subscription", _ELSEWHERE,
+              ("assignors.subscribed",), _ANSWER),
     Statement(3, "a non-cooperative assignment is complete", _ELSEWHERE,
               ("assignors.complete", "assignment_is_complete"), _ANSWER + "; at rest, every partition has an owner"),
-    Statement(4, "what a cooperative assignment leaves out is withheld from a claimant", _ELSEWHERE,
+    Statement(4, "a cooperative assignment leaves out only partitions that another member claims", _ELSEWHERE,
               ("assignors.withheld_is_claimed", "assignment_is_complete"), _ANSWER),
-    Statement(5, "what a member claims goes to no other in the same round", _OWN,
+    Statement(5, "a partition that a member claims goes to no other in the same round", _OWN,
               ("revoked_before_reassigned", "assignors.transfer")),
     Statement(6, "numbers of partitions differ by one at most (subscribed alike)", _ELSEWHERE,
               ("assignors.balanced",), _ANSWER),
@@ -140,7 +141,7 @@ CLIENT_SIDE: Final = (
               ("assignors.balanced",), _ANSWER),
     Statement(9, "range: per topic, and members that subscribe alike get like indices", _ELSEWHERE,
               ("assignors.ranges", "assignors.copartitioned"), _ANSWER),
-    Statement(10, "range and roundrobin are functions of what they are given", _ELSEWHERE,
+    Statement(10, "range and roundrobin are functions of their arguments", _ELSEWHERE,
               ("tests/integration/oracle/test_java_assignors.py",),
               "two answers are compared: ours and Kafka's own, bytes of the same problem"),
     Statement(11, "a partition has one current owner", _OWN, ("no_double_ownership",),
@@ -148,10 +149,11 @@ CLIENT_SIDE: Final = (
               "loading or a replaced coordinator answers, one whose generation a failover brought back"),
     Statement(12, "a zombie gives up at its first poll that reaches the join, and cannot commit before", _MERGED,
               ("reset_member_loses_everything", "lost_is_not_committed", "requests_are_fenced"),
-              "no bound in time exists; what it does when it polls is a claim, what it may commit another"),
+              "no bound in time exists; one invariant judges its next poll, another its commits"),
     Statement(13, "EAGER owns nothing while it joins", _OWN, ("eager_owns_nothing_while_joining",)),
-    Statement(14, "COOPERATIVE keeps what it still wants while it joins", _OWN, ("cooperative_keeps_what_it_owns",)),
-    Statement(15, "what is owned is what was assigned", _OWN, ("owned_equals_assigned",)),
+    Statement(14, "COOPERATIVE keeps the partitions that it still wants while it joins", _OWN,
+              ("cooperative_keeps_what_it_owns",)),
+    Statement(15, "a member owns its assignment", _OWN, ("owned_equals_assigned",)),
     Statement(16, "callbacks alternate and add up", _OWN, ("callbacks_alternate",)),
     Statement(17, "revoked or lost before it is granted to another", _MERGED, ("revoked_before_reassigned",),
               "the same claim, at the grant instead of at the leader"),
@@ -160,8 +162,8 @@ CLIENT_SIDE: Final = (
     Statement(19, "a reset makes the next join empty-handed", _OWN, ("reset_member_loses_everything",)),
     Statement(20, "a client's rebalance protocol never changes", _MERGED,
               ("eager_owns_nothing_while_joining", "cooperative_keeps_what_it_owns"),
-              "MemberStarted tells it once; a change shows as one of the two. That all assignors support it is refused "
-              "when a client is made"),
+              "MemberStarted tells it once; a change shows as one of the two. A client with an assignor that does not "
+              "support it is refused when it is made"),
     Statement(21, "one chain of JoinGroup and SyncGroup in flight, heartbeats only after the join", _OWN,
               ("wire_joins_one_at_a_time", "wire_no_heartbeat_while_joining")),
     Statement(22, "commits only when settled, tagged with the present generation", _OWN,

@@ -1,4 +1,4 @@
-"""What a command ends with: one table of exit codes, and one order of precedence between verdicts."""
+"""How a command ends: one table of exit codes, and one order of precedence between verdicts."""
 
 from __future__ import annotations
 

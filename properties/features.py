@@ -1,4 +1,4 @@
-"""What a coordinator lacks of the classic protocol, or a history of the vocabulary: what relies on it is left out."""
+"""Features that a coordinator lacks, and events that a history lacks: invariants that rely on them are left out."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Lacking:
 
 
 def lacking(names: Iterable[str]) -> Lacking:
-    """What these names of features and events stand for.
+    """The features and events of these names.
 
-    Raises: RebalanceCheckError for a name that is neither; it lists what there is.
+    Raises: RebalanceCheckError for a name that is neither; it lists the names.
     """
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:

@@ -1,7 +1,7 @@
 """Which files hold parts of one run: they are merged or refused, never judged apart in silence.
 
 Files that share no group, or that start runs of other subjects or seeds, are apart. Files that share a group are parts
-of one run if no event number of a source stands in both. What is neither is refused.
+of one run if no event number of a source stands in both. Other files are refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rebalance_check.properties.files import readable_events
 
 @dataclass(slots=True)
 class _Outline:
-    """What tells the runs of files apart: how they start, and which numbers of which sources they hold."""
+    """The marks of a run in its files: how it starts, and which numbers of which sources they hold."""
 
     path: Path
     start: RunStarted | None = None

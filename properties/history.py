@@ -1,9 +1,8 @@
 """Histories on disk: JSON lines, one event a line, read strictly.
 
 A line is the fields of an event plus ``"event": <class name>``; ``docs/history.schema.json`` describes it for other
-programs (`properties.schema` writes that file). Reading refuses what it does not understand: an unknown event, a
-missing or unknown field, a wrong type, a line that is cut off. Writing streams, so that what was recorded survives
-whatever happens afterwards.
+programs (`properties.schema` writes that file). The reader refuses an unknown event, a missing or unknown field, a
+wrong type, a line that is cut off. The writer streams, so that a killed process loses no event that it recorded before.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from rebalance_check.properties.malformed import (
 )
 
 INTEGER: Final = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""What a line may hold as an integer: 64 bits, as Kafka has. A larger one has no seconds and no place in a table."""
+"""An integer in a line: 64 bits, as Kafka has. A larger one has no seconds and no place in a table."""
 
 
 def _bounded(hint: Any) -> Any:
@@ -60,10 +59,10 @@ SHAPES: Final = {name: _shape(event_type) for name, event_type in EVENT_TYPES.it
 """The strict form of each event, by name."""
 
 LINE: Final = Union[tuple(SHAPES.values())]  # noqa: UP007 - a union of a computed list has no other spelling
-"""What a line of a history is: one of the shapes, distinguished by its tag."""
+"""A line of a history: one of the shapes, distinguished by its tag."""
 
 Scanned: TypeAlias = Event | UnreadLine
-"""What a line of a file turns out to be."""
+"""A line of a file, read: an event, or the fault that hides one."""
 
 _PIECE: Final = 64 * 1024
 _UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -81,7 +80,7 @@ def encode(event: Event) -> bytes:
 def decode(line: bytes, where: str = "this line") -> Event:
     """The event of one line, which errors call ``where``.
 
-    Raises `MalformedHistory`, which says what is wrong with the line and shows the value.
+    Raises `MalformedHistory`, which names the fault of the line and shows the value.
     """
     try:
         return _builders[type(_checker.decode(line))].decode(line)
@@ -92,7 +91,7 @@ def decode(line: bytes, where: str = "this line") -> Event:
 def read_history(path: str | Path) -> Iterator[Event]:
     """The events of a history file, in order, one at a time.
 
-    Raises `MalformedHistory` at the first line that cannot be read (what came before has been yielded), and
+    Raises `MalformedHistory` at the first line that cannot be read (the events before it have been yielded), and
     `RebalanceCheckError` when there is no such file.
     """
     return _strictly(scan_history(path))
@@ -123,9 +122,9 @@ def _strictly(scanned: Iterable[Scanned]) -> Iterator[Event]:
 
 
 def scan_lines(lines: Iterable[bytes], name: str) -> Iterator[Scanned]:
-    """The events of lines, and an `UnreadLine` for each that is none; ``name`` is what faults call the source.
+    """The events of lines, and an `UnreadLine` for each that is none; ``name`` is the name of their source in faults.
 
-    Raises: MalformedHistory for the `RunStarted` of another version of the format: then no line means what it says.
+    Raises: MalformedHistory for the `RunStarted` of another version of the format: then no line can be trusted.
     """
     check, builders = _checker.decode, _builders
     for number, line in enumerate(lines, 1):
@@ -175,7 +174,7 @@ class HistoryWriter:
         self.count += 1
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; the events written before stay."""
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -14,7 +14,7 @@ from typing import Final
 _STUCK: Final = ("join_group_is_answered", "sync_group_is_answered", "rebalance_phase_ends", "rebalance_completes")
 
 FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
-    # The coordinator's record, and what it tells the members.
+    # The coordinator's record, and its replies to the members.
     "persisted_before_propagated": ("load_restores_the_log", "one_assignment_per_generation"),
     "load_restores_the_log": (
         "generation_monotonicity",
@@ -25,7 +25,7 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "one_leader": ("one_assignment_per_generation", "assigned_once_per_generation", "owned_equals_assigned"),
     "one_assignment_per_generation": ("assigned_once_per_generation", "owned_equals_assigned"),
     "requests_are_fenced": ("one_assignment_per_generation", "one_member_per_instance", "no_double_ownership"),
-    # Who holds a partition, a connector or a task.
+    # Owners of partitions, connectors and tasks.
     "assignment_is_disjoint": ("assigned_once_per_generation",),
     "owned_equals_assigned": ("no_double_ownership", "every_partition_gets_an_owner"),
     "assigned_once_per_generation": ("no_double_ownership",),

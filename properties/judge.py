@@ -95,8 +95,8 @@ class Judge:
     def miss(self, line: UnreadLine) -> None:
         """Take note of a line that cannot be read where the next event should be.
 
-        A violation before it stands. Behind it, an event of its group may be missing: what could be excused by that
-        event is undecided and named, and nothing is held.
+        A violation before it stands. Behind it, an event of its group may be missing: an accusation that it
+        could excuse is undecided, and nothing is held.
         """
         self._take_early()
         self._unread_count += 1
@@ -130,14 +130,14 @@ class Judge:
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         self._take_early()
-        panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first
+        panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # groups with events come first
         verdicts = panels[0].verdicts(self._ended) if len(panels) == 1 else self._of_all(panels)
         verdicts = verdicts | self._left_out
         unread = tuple(self._unread)
         return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
 
     def release(self) -> None:
-        """Let go of what was observed, after the last `judgement`: its memory is free at once."""
+        """Let go of the history, after the last `judgement`: its memory is free at once."""
         for panel in self._panels.values():
             panel.release()
 
@@ -179,7 +179,8 @@ class Judge:
                 panel.observe(event)
 
     def _leave_out(self, event: RunStarted) -> None:
-        """Invariants that rely on what the subject lacks, as its own record says, would accuse it without cause."""
+        """Invariants that rely on a feature which the subject lacks, as `RunStarted` says, would accuse it without
+        cause."""
         if not event.without:
             return
         try:
@@ -207,13 +208,14 @@ def judge(
     """Judge a history, in one pass and constant memory per member and partition.
 
     ``history`` is one run in order of observation, or the path of the file that holds it. ``invariants`` and
-    ``exclude`` are invariants, their names, or families, one or several; without ``invariants`` the whole catalogue
-    is meant. ``without`` names what the coordinator lacks (``leader``, ``generations``, ``sync-group``) and events that
-    happen and are not recorded: claims that rely on them are left out. Only what is chosen so is judged and counts.
-    ``require_tested``: a claim that nothing in the history put to the test leaves the judgement undecided.
+    ``exclude`` are invariants, their names, or families, one or several; without ``invariants`` the whole catalogue is
+    meant. ``without`` names features that the coordinator lacks (``leader``, ``generations``, ``sync-group``) and
+    events that happen and are not recorded: invariants that rely on them are left out. Only the invariants that are
+    left are judged and count. ``require_tested``: a claim that nothing in the history put to the test leaves the
+    judgement undecided.
 
-    What the history says never makes it raise: what cannot be decided is `Undecided`, with the reason, and lines of the
-    file that are no events are in `Judgement.unread`.
+    No content of a history makes it raise: the verdict is `Undecided`, with the reason, and lines of the file that are
+    no events are in `Judgement.unread`.
 
     Raises: RebalanceCheckError for a name that is none, and for a file that cannot be opened;
     MalformedHistory when none of its lines is an event.
@@ -237,9 +239,9 @@ def judge_scanned(
     require_tested: bool = False,
     is_merged: bool = False,
 ) -> Judgement:
-    """Judge what `scan_history` or `scan_lines` reads; ``is_merged``: the lines are of several files.
+    """Judge the result of `scan_history` or `scan_lines`; ``is_merged``: the lines are of several files.
 
-    Raises: MalformedHistory when none of the lines is an event, and what reading them raises.
+    Raises: MalformedHistory when none of the lines is an event, and all that ``scanned`` raises.
     """
     judging = Judge(invariants, require_tested=require_tested, is_merged=is_merged)
     for one in scanned:

@@ -1,4 +1,4 @@
-"""A judgement: one verdict per invariant about one history, and what they amount to together."""
+"""A judgement: one verdict per invariant about one history, and their sum."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rebalance_check.properties.verdict import (
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says about a history.
+    """The verdicts of a judge about a history.
 
     ``verdicts`` maps each invariant that was asked for, in that order, to its verdict over all groups of the history
     (`rebalance_check.properties.verdict.worst`); an invariant that was not asked for counts for nothing. ``events`` is
@@ -43,7 +43,7 @@ class Judgement:
 
     @property
     def outcome(self) -> Outcome:
-        """What the verdicts amount to: violated, undecided or held. Where nothing was tested, it is undecided."""
+        """The verdict over all invariants: violated, undecided or held. Where nothing was tested, it is undecided."""
         return overall_outcome((v.outcome for v in self.verdicts.values()), require_tested=self.require_tested)
 
     @property
@@ -55,7 +55,7 @@ class Judgement:
 
     @property
     def counterexamples(self) -> tuple[Counterexample, ...]:
-        """The first counterexample of each violated invariant: `findings`, then what followed from them."""
+        """The first counterexample of each violated invariant: `findings`, then their consequences."""
         findings = self.findings
         folded = [one.invariant for found in findings for one in found.consequences]
         broken = {i.name: v.counterexample for i, v in self.verdicts.items() if isinstance(v, Violated)}
@@ -78,7 +78,7 @@ class Judgement:
 
     @property
     def untested(self) -> Mapping[str, str]:
-        """The invariants that nothing in the history could have broken, by name, each with what it needs."""
+        """The invariants that nothing in the history could have broken, by name, each with the events that it needs."""
         return {i.name: v.reason for i, v in self.verdicts.items() if isinstance(v, Untested)}
 
     @property
@@ -110,10 +110,10 @@ class Judgement:
         """Raise unless the history holds; ``allow_undecided`` lets one pass of which nothing is known to be wrong.
 
         Violations come first: the `Violation` of the first violated invariant is raised, safety before liveness.
-        Then `UndecidedError` for what is undecided; so it is for a history in which no invariant was tested, and, with
+        Then `UndecidedError`, for each undecided invariant, for a history in which no invariant was tested, and, with
         ``require_tested``, for each that was not.
 
-        Raises: UndecidedError for what is not decided; the violation class of an invariant that is broken.
+        Raises: UndecidedError where an invariant is not decided; the violation class of an invariant that is broken.
         """
         for found in self.counterexamples:
             raise next(i for i in self.verdicts if i.name == found.invariant).violation(found)

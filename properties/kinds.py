@@ -1,4 +1,4 @@
-"""What an invariant is: a named claim with its source and premises, and a fold that reads events.
+"""Invariants: named claims with sources and premises, each with a fold that reads events.
 
 To add one, subclass `Fold`, hand its handlers to `Fold.__init__`, call `Fold.violated` where the claim breaks, and put
 an `Invariant` value next to it. A fold sees the events of one group, in order of observation, and only the types it
@@ -50,16 +50,16 @@ Counts: TypeAlias = dict[type[Event], int]
 """How many events of each type a history holds, without the types that it does not hold."""
 
 Way: TypeAlias = tuple[frozenset[type[Event]], ...]
-"""What a history must hold so that a claim can break: one event at least of each set."""
+"""Sets of event types: a history must hold one event at least of each set so that the invariant can break."""
 
 _HELD: Final = Held()
-"""What all folds say that found nothing; the judge adds how often the claim was put to the test."""
+"""The verdict of each fold that found nothing; the judge adds how often the invariant was put to the test."""
 
 _ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
 
 
 class Evidence(StrEnum):
-    """What an accusation rests on, and whose records could hold the event that excuses it.
+    """The basis of an accusation, and whose records could hold the event that excuses it.
 
     ``PRESENCE``: on events that contradict each other, so that no lost line excuses it. ``CONCERNED``: on the absence
     of an event that a member concerned, or an observer that is no member, would have recorded. ``ABSENCE``: on
@@ -80,7 +80,7 @@ class Kind(StrEnum):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Memory:
-    """What several folds about one group remember together.
+    """The memory that several folds about one group share.
 
     The judge keeps one of each class per group, and lets it take an event before the folds that look at it;
     ``handlers`` as of a `Fold`. ``missing`` says which premise of all those folds does not hold, empty while it does.
@@ -111,7 +111,7 @@ class Memory:
 
 
 Memories: TypeAlias = dict[type[Memory], Memory]
-"""What the folds about one group remember together, in the order in which they take an event."""
+"""The memories that the folds about one group share, in the order in which they take an event."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -119,8 +119,8 @@ class Fold:
     """The running memory of one invariant about one group.
 
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
-    it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
-    what was observed so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
+    it, ``memories`` are those that it shares with others. `verdict` may be asked at any time; it speaks about
+    the history so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
     ``found_at`` is the place of the first violation (`NOT_FOUND` while there is none). ``compared`` counts how often
     the claim was put to the test, in a fold that says so; else each event that it listens to counts, but for those in
     ``bookkeeping``, which cannot break the claim. ``excused`` counts the cases in which an exemption applied, by its
@@ -131,7 +131,6 @@ class Fold:
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
     needs: tuple[tuple[type[Event], ...], ...] = ()
-    memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         self.invariant = invariant
@@ -144,11 +143,16 @@ class Fold:
         self._doubt = ""
         self._needed: Way | None = None
 
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """Those that it shares with others, each behind those that it is built on."""
+        return ()
+
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
     def need_as(self, other: Fold) -> None:
-        """What a history must hold is the same for all folds of an invariant: take over what ``other`` worked out."""
+        """Take over the needs that ``other`` worked out: they are the same for all folds of an invariant."""
         self._needed = other._needed
 
     def release(self) -> None:
@@ -166,7 +170,7 @@ class Fold:
         """Note that the claim broke; the first time becomes the counterexample, all are counted.
 
         ``because`` ends on the contradiction; ``events`` are those concerned, the last one being where it broke;
-        ``repeats`` are those among them that stand for what repeats until the end.
+        ``repeats`` are one turn of a loop that goes on until the end.
         """
         self.count += 1
         if self._found is None:
@@ -199,7 +203,8 @@ class Fold:
         return getattr(self, name)
 
     def _way(self) -> Way:
-        """What a history must hold, worked out when it is asked for first: folds may add to ``needs`` until then."""
+        """The needs of the invariant, worked out when they are asked for first: folds may add to ``needs`` until
+        then."""
         if self._needed is None:
             self._needed = (frozenset(self.handlers) - self._said("bookkeeping"), *map(frozenset, self.needs))
         return self._needed
@@ -231,11 +236,10 @@ class Fold:
         return ""
 
     def verdict(self) -> Verdict:
-        """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
+        """The verdict so far: a violation stands; otherwise a doubt; otherwise held."""
         if self._found is not None:
             return Violated(self._found, self.count)
-        doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
-        return Undecided(doubt) if doubt else _HELD
+        return Undecided(self._doubt) if self._doubt else _HELD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -243,12 +247,12 @@ class Invariant:
     """A named claim about histories.
 
     ``name`` reads as the claim (``no_double_ownership``) and is how it is selected; ``family`` groups related claims;
-    ``claim`` is one sentence; ``source`` the KIP or Kafka class it is taken from; ``premises`` what must be true of a
-    history before the claim may speak; ``violation`` the exception class; ``fold`` starts an empty memory for one
+    ``claim`` is one sentence; ``source`` the KIP or Kafka class it is taken from; ``premises`` conditions on a history
+    without which the invariant says nothing; ``violation`` the exception class; ``fold`` starts an empty memory for one
     group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
     ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
-    events may show that what looks like a violation is none, so it is accused without cause where they happen and are
-    not recorded. ``evidence`` says what an accusation rests on. ``breaks`` is the smallest history that breaks the
+    events may excuse an apparent violation, so a subject is accused without cause where they happen and are not
+    recorded. ``evidence`` is the basis of an accusation. ``breaks`` is the smallest history that breaks the
     invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each as calls of event
     classes, one a line.
     """
@@ -275,7 +279,7 @@ class Invariant:
             object.__setattr__(self, "violation", violation_named(self.name, self.claim))
 
     def start(self, memories: Memories | None = None, place: Place | None = None) -> Fold:
-        """A new fold for one group; ``memories`` are what the folds of that group remember together, ``place`` is where
+        """A new fold for one group; ``memories`` are those that the folds of that group share, ``place`` is where
         their judge is."""
         fold = self.fold(self)
         fold.place = fold.place if place is None else place
@@ -288,7 +292,8 @@ class Invariant:
         return self.fold(self).ways
 
     def may_judge(self, lacking: Lacking) -> bool:
-        """Whether the claim can be tested without what is lacking, and accuses no correct coordinator of the lack."""
+        """Whether the invariant can be tested with these features and events lacking, and accuses no correct
+        coordinator."""
         if lacking == Lacking():
             return True
         if self.relies_on & lacking.features or lacking.events.intersection(self.exempted_by):
@@ -300,7 +305,7 @@ class Invariant:
 
 
 def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, ...]]:
-    """Who takes an event of each type, in the order of ``who``."""
+    """The handlers of each type of event, in the order of ``who``."""
     hearing: dict[type[Event], list[Handler]] = {}
     for one in who:
         for event_type, handler in one.handlers.items():

@@ -1,4 +1,4 @@
-"""Findings that are known: a list of them, what each accounts for, and the file in which a user keeps more.
+"""Findings that are known: a list of them, which violations each accounts for, and the file in which a user keeps more.
 
 A file is TOML, with a table for each finding::
 
@@ -56,7 +56,7 @@ class KnownFindings:
     entries: tuple[KnownEntry, ...] = ()
 
     def entry_for(self, claim: str, headline: str) -> KnownEntry | None:
-        """What accounts for a violation; None for one that is new."""
+        """The entry that accounts for a violation; None for a new one."""
         return next((entry for entry in self.entries if entry.accounts_for(claim, headline)), None)
 
 

@@ -1,7 +1,7 @@
 """Which claims wait for which events: a history of consumers has nothing for the claims about Connect workers.
 
-A fold is started at the first event that it, or a memory of it, takes. Until then it is what it is for all histories,
-so that one prototype of it speaks for it.
+A fold is started at the first event that it, or a memory of it, takes. Until then its verdict is the same in all
+histories, so that one prototype speaks for it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _KEPT: Final = 64
 
 
 class Listening:
-    """What a selection of invariants listens to.
+    """The event types to which each of a selection of invariants listens.
 
-    ``prototypes`` has a fold of each that took no event, by name, and ``faults`` what failed where there is none;
+    ``prototypes`` has a fold of each that took no event, by name, and ``faults`` the exception where there is none;
     ``untested`` has the verdict on each of them in a complete history of other events.
     ``waiting`` are the invariants that an event of a type concerns, in the order of the selection. ``memories`` are the
     classes of the memories that take it, before the folds ``takers``.
@@ -59,5 +59,5 @@ class Listening:
 
 @lru_cache(maxsize=_KEPT)
 def listening(invariants: tuple[Invariant, ...]) -> Listening:
-    """What these invariants listen to; worked out once for all histories that they judge."""
+    """The event types to which these invariants listen; worked out once for all histories that they judge."""
     return Listening(invariants)

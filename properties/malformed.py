@@ -1,4 +1,4 @@
-"""Lines of a history that cannot be read: what is wrong with them, the value seen, and what to do about it."""
+"""Lines of a history that cannot be read: their fault, the value seen, and the next move."""
 
 from __future__ import annotations
 
@@ -18,29 +18,11 @@ TAG: Final = "event"
 MAX_LINE: Final = 8 * 1024 * 1024
 """The longest line that is read, in bytes; an event of 2,000 members and 10,000 partitions takes a twentieth."""
 
-RENAMED_IN_FORMAT_2: Final[dict[str, dict[str, str]]] = {
-    "RequestParked": {"asked": "request_generation"},
-    "JoinGroupReplied": {
-        "asked": "request_generation",
-        "told": "reply_generation",
-        "given_id": "assigned_member_id",
-        "shown": "listed_members",
-        "skip": "skip_assignment",
-    },
-    "SyncGroupReplied": {"asked": "request_generation"},
-    "HeartbeatReplied": {"asked": "request_generation"},
-    "LeaveGroupReplied": {"asked": "request_generation"},
-    "OffsetCommitReplied": {"asked": "request_generation"},
-    "MemberJoined": {"claims": "owned_partitions"},
-    "AssignmentComputed": {"claims": "owned_partitions", "claim_generations": "owned_generations"},
-}
-"""Per event, the field names of format 1 and what they are called since."""
-
 _SHOWN: Final = 60
 _TOO_DEEP: Final = "its JSON is nested too deeply to be an event: write one flat JSON object per line"
 
 
-class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
+class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for the fault of the input
     """A line of a history cannot be read: names the file, the line, the offending value and the next move."""
 
 
@@ -60,7 +42,7 @@ class UnreadLine:
 
 
 def unread(line: bytes, where: str, fault: Exception) -> UnreadLine:
-    """What is known of a line that cannot be read for the reason ``fault``; ``where`` names its source and place."""
+    """A line that cannot be read for the reason ``fault``; ``where`` names its source and place."""
     text = f"{where}: {explain(line, fault)}"
     seen = _json_of(line)
     if isinstance(seen, dict):
@@ -80,7 +62,7 @@ def unread_long(where: str, limit: int = MAX_LINE) -> UnreadLine:
 
 
 def explain(line: bytes, fault: Exception) -> str:
-    """Why a line cannot be read, the value seen, and what to do about it."""
+    """Why a line cannot be read, the value seen, and the next move."""
     try:
         seen = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as broken:
@@ -137,11 +119,9 @@ def _explain_text(line: bytes, fault: Exception) -> str:
 
 
 def _explain_format(version: object) -> str:
-    if isinstance(version, int) and version < FORMAT:
-        return f"this history has format {version}, not {FORMAT}: run `rebalance-check convert` on it"
     return (
         f"this history has format {_short(version)}, and this version of rebalance-check reads format {FORMAT}: "
-        "install the version that wrote it, or a later one"
+        "install the version that wrote it"
     )
 
 
@@ -160,11 +140,6 @@ def _similar(name: str) -> list[str]:
 def _explain_fields(seen: dict[str, Any], name: str, fault: str) -> str:
     known = [f.name for f in fields(EVENT_TYPES[name])]
     unknown = re.search(r"unknown field `(.*?)`", fault)
-    if unknown and (now := RENAMED_IN_FORMAT_2.get(name, {}).get(unknown[1])):
-        return (
-            f"{name} has a field {unknown[1]!r}, which is {now!r} since format {FORMAT} of histories: run "
-            "`rebalance-check convert` on it"
-        )
     if unknown:
         return (
             f"{name} has no field {unknown[1]!r} (value {_short(seen.get(unknown[1]))}): remove it; its fields are "

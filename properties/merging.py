@@ -1,8 +1,8 @@
-"""Several files of one run become one history: ordered by what the protocol says, and judged in every order it allows.
+"""Several files of one run become one history: ordered by the protocol, and judged in every order that it allows.
 
 Clocks of different observers are not comparable, so they decide nothing: a claim that is violated in one order that
 could have been and not in another is undecided. A user who knows how far the clocks differ at most says so
-(``max_skew_ms``); then they order what lies further apart.
+(``max_skew_ms``); then they order events that lie further apart.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class MergedHistory:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """All events in the most probable order: that of the clocks, corrected by what is certain.
+        """All events in the most probable order: that of the clocks, corrected by the certain pairs.
 
         Raises: RebalanceCheckError when the files contradict each other.
         """
@@ -63,7 +63,8 @@ class MergedHistory:
     def judge(self, invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False) -> Judgement:
         """Judge the run in several orders that could have been: each file as early and as late as it can be.
 
-        What is violated in all of them is violated. Where they differ, only clocks could tell, and it is undecided.
+        An invariant that is violated in all of them is violated. Where they differ, only clocks could tell, and it is
+        undecided.
 
         Raises: RebalanceCheckError when the files contradict each other.
         """
@@ -157,15 +158,15 @@ class MergedHistory:
 
     def _described(self, place: Place) -> str:
         one = self._files[place.file][place.line]
-        what = (
+        named = (
             "a line that cannot be read" if isinstance(one, UnreadLine) else f"{type(one).__name__} ({place_of(one)})"
         )
-        return f"{what} in {self.names[place.file]}"
+        return f"{named} in {self.names[place.file]}"
 
     # ---------------------------------------------------------------------------------------------- clocks
 
     def _by_clocks(self, skew: int) -> Iterator[tuple[Place, Place]]:
-        """What lies further apart than the clocks may differ is ordered by them."""
+        """Pairs of lines that lie further apart than the clocks may differ, ordered by these."""
         for one, lines in enumerate(self._times):
             by_time = sorted((time, line) for line, time in enumerate(lines))
             for other in range(len(self._files)):
@@ -181,7 +182,7 @@ class MergedHistory:
                 yield Place(one, known), Place(other, line)
 
     def _offsets(self) -> list[float]:
-        """What to add to the clock of each file so that causes come before effects; from file to file, best first."""
+        """The offset of the clock of each file with which causes come before effects; from file to file, best first."""
         least = self._least_offsets()
         offsets: dict[int, float] = {0: 0.0}
         while len(offsets) < len(self._files):
@@ -247,7 +248,7 @@ def _with_one_frame(files: list[list[Scanned]]) -> list[list[Scanned]]:
 def _all_pending(ends: Sequence[RunEnded]) -> tuple[str, ...] | None:
     """All that was pending; nothing is claimed where no file claims it."""
     said = [end.pending for end in ends if end.pending is not None]
-    return tuple(dict.fromkeys(what for pending in said for what in pending)) if said else None
+    return tuple(dict.fromkeys(subject for pending in said for subject in pending)) if said else None
 
 
 def _attested(

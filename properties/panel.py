@@ -1,4 +1,4 @@
-"""The folds that judge one group: who takes an event, and what each claim's verdict is in the end."""
+"""The folds that judge one group: the order in which they take an event, and their verdicts in the end."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rebalance_check.properties.listening import Listening, listening
 from rebalance_check.properties.verdict import Exemptions, Held, Undecided, Untested, Verdict, Violated
 
 NOT_ENDED: Final = (
-    "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
+    "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this invariant out"
 )
-NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record what happens"
+NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record the group's events"
 OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
-"""The events of the run itself. They say nothing about a group, so they alone put no claim to the test."""
+"""The events of the run itself. They say nothing about a group, so they alone put no invariant to the test."""
 
 _SUBJECTS: Final = frozenset({"member", "worker", "process", "node"})
 """The fields of events about one process. All others are of a coordinator, a topic, or the like."""
@@ -35,7 +35,7 @@ _SUBJECTS: Final = frozenset({"member", "worker", "process", "node"})
 
 @dataclass(slots=True)
 class _Hearing:
-    """Who takes the events of one type, memories first, and how many there were."""
+    """The handlers of the events of one type, memories first, and the number of these events."""
 
     handlers: tuple[Handler, ...]
     count: int = 0
@@ -43,22 +43,23 @@ class _Hearing:
 
 @dataclass(slots=True)
 class _Counted:
-    """What a history held when its verdicts were asked for: the number of events of each type, how it ended, and why
-    something of it may be missing."""
+    """The history so far: the number of events of each type, how it ended, why an event of it may be missing, and the
+    memories whose premise does not hold."""
 
     counts: Counts
     is_quiet: bool
     is_ended: bool
     doubt: str
+    missing: list[Memory]
 
 
 @dataclass(slots=True)
 class Panel:
-    """The folds that judge one group, and what silenced some of them.
+    """The folds that judge one group, and the faults that silenced some of them.
 
     ``group`` is its name, ``completeness`` says which part of the history is known to be complete, and ``place`` where
-    the judge is. ``broken`` says why nothing can be concluded from here on; empty where it can. ``known`` is what the
-    invariants listen to.
+    the judge is. ``broken`` says why nothing can be concluded from here on; empty where it can. ``known`` are the
+    event types to which the invariants listen.
     """
 
     invariants: tuple[Invariant, ...]
@@ -92,7 +93,7 @@ class Panel:
             self.faults[invariant.name] = _blame(fault)
 
     def _handlers(self, event_type: type[Event]) -> tuple[Handler, ...]:
-        """Who takes such an event: memories before the folds that look at them."""
+        """The handlers of such an event: memories before the folds that look at them."""
         known, folds = self.known, self.folds
         takers: list[Memory | Fold] = [
             self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)
@@ -145,7 +146,9 @@ class Panel:
     def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
         """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
         counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
-        counted = _Counted(counts, self.is_quiet, ended, self.completeness.doubt_about(self.group) or self.broken)
+        doubt = self.completeness.doubt_about(self.group) or self.broken
+        missing = [memory for memory in self.memories.values() if memory.missing]
+        counted = _Counted(counts, self.is_quiet, ended, doubt, missing)
         return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
@@ -165,8 +168,9 @@ class Panel:
         if isinstance(verdict, Violated):
             doubt = self._doubt_of(invariant, fold, verdict)
             return _uncertain(doubt, verdict) if doubt else _counted_violation(fold, verdict, counted.counts)
-        if counted.doubt or fault:
-            return Undecided(counted.doubt or fault)
+        doubt = counted.doubt or fault or next((one.missing for one in counted.missing if one in fold.memories), "")
+        if doubt:
+            return Undecided(doubt)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
 
     def _doubt_of(self, invariant: Invariant, fold: Fold, verdict: Violated) -> str:
@@ -201,7 +205,7 @@ class Panel:
 
 
 def _tested(invariant: Invariant, fold: Fold, counted: _Counted) -> Verdict:
-    """What a claim that held is worth: how often the history could have broken it."""
+    """The verdict on an invariant that held, by how often the history could have broken it."""
     counts = counted.counts
     if counted.is_quiet:
         return Untested(NOTHING_BETWEEN)
@@ -234,7 +238,7 @@ def _held(checked: int, excused: Exemptions) -> Held:
 
 
 def _is_unframed(fold: Fold, counts: Counts) -> bool:
-    """Whether the claim is about what a run reports of itself alone, and the history is a recording without a run."""
+    """Whether the invariant is about the run's own report alone, and the history is a recording without a run."""
     return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
 
 

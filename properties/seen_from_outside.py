@@ -49,7 +49,7 @@ _OF_A_CLUSTER: Final[EventTypes] = frozenset(
         vocabulary.TaskStarted, vocabulary.TaskStopped, vocabulary.WorkerConfigured,
     }
 )  # fmt: skip
-"""Java Connect workers: their journals, and what they log of their group."""
+"""Java Connect workers: their journals, and their log lines about their group."""
 
 SEEN_IN: Final[Mapping[str, EventTypes]] = MappingProxyType({
     "recorder: kafka-python": _OF_AN_APPLICATION | _OF_REQUESTS | {
@@ -105,7 +105,8 @@ MINIMAL: Final[EventTypes] = frozenset(
         vocabulary.PartitionsRevoked, vocabulary.RunEnded,
     }
 )  # fmt: skip
-"""What ``docs/judging-your-own-coordinator.md`` and ``docs/mapping.md`` ask of a coordinator that is not Kafka's."""
+"""The events that ``docs/judging-your-own-coordinator.md`` and ``docs/mapping.md`` ask of a coordinator that is not
+Kafka's."""
 
 OUTSIDE: Final[EventTypes] = MINIMAL.union(*SEEN_IN.values())
 """Every event that somebody who is not ours has caused, or can."""

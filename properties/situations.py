@@ -1,4 +1,4 @@
-"""What a run reached, so that a campaign sees what its runs had in common, and looks for what none of them reached.
+"""The situations of a run, so that a campaign counts those of its runs, and looks for those that none of them reached.
 
 A *situation* is one of four things:
 
@@ -8,7 +8,7 @@ A *situation* is one of four things:
 - a claim was put to the test, and an event that it may break at came while the group had some status:
   ``one_leader judged something in Stable``. Which claims were put to the test the judge knows, and the events do not.
 
-What happened is the type of an event, and the words that distinguish events of one type: the error of a reply, the
+An event stands here for its type, and the words that distinguish events of one type: the error of a reply, the
 reason of a removal. Names of members, partitions and connectors are no part of it, so that runs of different sizes
 reach the same situations.
 """
@@ -33,7 +33,7 @@ DISTINGUISHING: Final = frozenset(
     {"algorithm", "api", "callback", "change", "error", "from_status", "kind", "mode", "outcome", "published", "reason",
      "role", "safe", "state", "to_status"}
 )  # fmt: skip
-"""The fields that are part of what happened where they are one word: they have few values, and no name of a run."""
+"""Fields that tell events of one type apart where they are one word: they have few values, and no name of a run."""
 
 WORDS: Final = frozenset({"str", "str | None", "bool"})
 """The types of fields that are one word, or none."""
@@ -57,7 +57,7 @@ def _names(kind: type[Event]) -> tuple[str, ...]:
 _READERS: Final[dict[type[Event], Callable[[Event], Any]]] = {
     kind: attrgetter(*names) if (names := _names(kind)) else _nothing for kind in EVENT_TYPES.values()
 }
-"""What reads those fields of an event: one value as it is, several as a tuple."""
+"""Readers of those fields of an event: one value as it is, several as a tuple."""
 
 _SAID: Final[dict[tuple[type[Event], Any], str]] = {}
 
@@ -90,7 +90,7 @@ def _then(before: str, after: str) -> str:
 
 
 class Situations:
-    """The situations of one run: give it every event in order, then ask what was `reached`."""
+    """The situations of one run: give it every event in order, then ask for those that were `reached`."""
 
     def __init__(self) -> None:
         self._status = NO_GROUP

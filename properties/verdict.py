@@ -1,4 +1,4 @@
-"""What a judge says about a claim, as data. Nothing here prints; `Violation` and `UndecidedError` are what is raised.
+"""Verdicts on invariants, as data. Nothing here prints; `Violation` and `UndecidedError` are the exceptions.
 
 A counterexample is an explanation in three parts: the claim, the reasons (each with the event that gives it), and the
 events concerned. Reports turn it into text, a table of members, or a page.
@@ -44,7 +44,7 @@ _OVER_GROUPS: Final = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.HELD, Outcom
 
 
 def outcome_over_groups(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """What the outcomes of one claim in several groups, or runs, amount to: untested only where it is so in all.
+    """The outcome of one invariant over several groups, or runs: untested only where it is so in all.
 
     None where there is no group.
     """
@@ -52,7 +52,7 @@ def outcome_over_groups(outcomes: Iterable[Outcome]) -> Outcome | None:
 
 
 def overall_outcome(outcomes: Iterable[Outcome], *, require_tested: bool = False) -> Outcome:
-    """What several claims about the same history amount to: *violated*, *undecided* or *held*.
+    """The outcome of several invariants about the same history: *violated*, *undecided* or *held*.
 
     Claims that are *untested* do not count, unless ``require_tested`` makes each of them a doubt. Where no claim was
     tested at all, nothing is known, and the outcome is *undecided*.
@@ -90,11 +90,10 @@ class Consequence:
 class Counterexample:
     """Why a claim does not hold.
 
-    ``invariant`` is the claim's name, ``headline`` what went wrong in one short line (who, what, when), ``because`` the
-    reasons ending on the contradiction, ``events`` the events concerned in the order of observation, the last one
-    being where the claim broke. ``group`` is the group they belong to. ``repeats`` are those of ``events`` that stand
-    for a loop: one turn of what repeats until the run ends. ``consequences`` are the violations that
-    followed from this one.
+    ``invariant`` is the claim's name, ``headline`` the violation in one short line (member, partition, generation),
+    ``because`` the reasons ending on the contradiction, ``events`` the events concerned in the order of observation,
+    the last one being where the claim broke. ``group`` is the group they belong to. ``repeats`` are those of ``events``
+    that stand for a loop: one turn of it. ``consequences`` are the violations that followed from this one.
     """
 
     invariant: str
@@ -114,7 +113,7 @@ class Counterexample:
 
 
 def with_consequences(found: Counterexample, then: Iterable[Counterexample]) -> Counterexample:
-    """The counterexample with what followed from it."""
+    """The counterexample with its consequences."""
     return replace(found, consequences=tuple(Consequence(one.invariant, one.headline) for one in then))
 
 
@@ -171,7 +170,7 @@ class Violated:
 
 
 Verdict: TypeAlias = Held | Untested | Undecided | Violated
-"""What a judge says about one claim."""
+"""The verdict of a judge on one invariant."""
 
 
 class ViolationType(type):
@@ -211,7 +210,7 @@ def _raised(name: str, claim: str, counterexample: Counterexample) -> Violation:
 
 
 class UndecidedError(AssertionError):
-    """What should have been decided is not: a test that asks for a verdict and gets none has failed.
+    """An invariant is not decided: a test that asks for a verdict and gets none has failed.
 
     It is an `AssertionError`, as `Violation` is, so that pytest and Hypothesis count it as a failure of the test and
     not as an error in it; and no `Violation`, because no claim is broken. ``reasons`` maps the name of each claim

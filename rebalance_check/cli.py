@@ -37,7 +37,6 @@ COMMANDS: Final = {
     "broker": "Run a broker in memory for any client; record and judge what happens.",
     "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
     "judge": "Judge recorded histories.",
-    "convert": "Rewrite histories of an older format into the present one.",
     "schema": "Print the JSON Schema of histories, or of one event.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",

@@ -164,6 +164,14 @@ KNOWN: Final = (
         without_members,
     ),
     KnownDeviation(
+        ClientName.AIOKAFKA,
+        "revoked_is_not_committed",
+        frozenset({"0.14.0"}),
+        "from the callback that revokes until the join completes, `assignment` shows the revoked partitions, and a "
+        "commit of them names the new generation",
+        without_members,
+    ),
+    KnownDeviation(
         ClientName.KAFKA_PYTHON,
         "rebalance_completes",
         frozenset({"3.0.12"}),

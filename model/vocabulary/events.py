@@ -145,8 +145,7 @@ from rebalance_check.model.vocabulary.wire_events import RequestObserved as Requ
 from rebalance_check.model.vocabulary.wire_events import WireEvent as WireEvent
 
 FORMAT: Final[Literal[2]] = 2
-"""The version of the history format. Later versions only add events and optional fields; `properties.convert` rewrites
-histories of version 1, whose fields bore other names."""
+"""The version of the history format. Later versions only add events and optional fields."""
 
 # ------------------------------------------------------------------------------------------------ the run
 

@@ -1,4 +1,4 @@
-"""The engines: eight ways to say what must be true of a history. Each invariant is a declaration over one of them.
+"""The engines: eight kinds of rules about a history. Each invariant is a declaration over one of them.
 
 | engine | says |
 |---|---|
@@ -8,7 +8,7 @@
 | `cause` | every effect has one of its causes since the last one |
 | `deadline` | an obligation that began ends in time, or is not given up before its time |
 | `ownership` | who holds a thing, since when, in which generation, by which right |
-| `completion` | at rest, everybody has what the inputs say |
+| `completion` | at rest, all is as the inputs demand |
 | `scenario` | a step of a scenario leaves the group, and answers, as it may |
 
 An engine is a function that returns the ``fold`` of an `Invariant`. Rules are plain functions: they take an event and

@@ -7,13 +7,13 @@ or add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, Needs, RuleFold, Views, broken, listed
+from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
@@ -51,26 +51,26 @@ class CauseFold(RuleFold):
         keeps_causes: bool,
         adds_up: int,
         views: Views,
+        needs: Needs,
     ) -> None:
-        kinds = {**ends, **causes, **effects}
-        handlers = {kind: self._handler(effects.get(kind), causes.get(kind), ends.get(kind)) for kind in kinds}
-        super().__init__(invariant, handlers, views)
-        self.bookkeeping = frozenset(kinds) - frozenset(effects)
+        super().__init__(invariant, ((ends, self._forget), (effects, self._take), (causes, self._note)), views, needs)
+        self.bookkeeping = frozenset({**ends, **causes}) - frozenset(effects)
         self._lacks, self._keeps_causes, self._adds_up = lacks, keeps_causes, adds_up
         self._caused: Recent[Hashable, int] = Recent(WAITING)
         self._last: Recent[Hashable, Effect] = Recent(WAITING)
 
-    def _handler(self, effects: Effects | None, causes: Causes | None, ends: Causes | None) -> Handler:
-        def take(event: Event) -> None:
-            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                self._caused.pop(key, None)
-                self._last.pop(key, None)
-            for effect in keys_of(effects(event, *self.views)) if effects is not None else ():
-                self.conclude(self._explained(effect))
-            for key in keys_of(causes(event, *self.views)) if causes is not None else ():
-                self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
+    def _forget(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            self._caused.pop(key, None)
+            self._last.pop(key, None)
 
-        return take
+    def _take(self, effects: Effect | list[Effect], _event: Event) -> None:
+        for effect in listed(effects):
+            self.conclude(self._explained(effect))
+
+    def _note(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
 
     def _explained(self, effect: Effect) -> Findings:
         causes = self._caused.get(effect.key, 0) if self._keeps_causes else self._caused.pop(effect.key, 0)
@@ -99,19 +99,17 @@ def cause(
     keeps_causes: bool = False,
     adds_up: int = 1,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that every effect has a cause.
 
     ``effects`` and ``causes`` extract both from events; of one event the effect comes before the cause. ``lacks`` says
-    in words what is missing (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those of
-    a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten. ``adds_up``: so
-    many causes of a key add up, each of which explains one effect.
+    the missing cause in words (``no reply asked it to``). ``ends`` gives the keys that an event forgets, such as those
+    of a process that ended. ``keeps_causes``: a cause explains every later effect until it is forgotten. ``adds_up``:
+    so many causes of a key add up, each of which explains one effect.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views)
-        made.needs = tuple(needs)
-        return made
+        return CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views, needs)
 
     return fold

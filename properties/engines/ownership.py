@@ -2,9 +2,9 @@
 
 A thing is a partition, a connector, a task, a shard. A member *holds* it from the event that gave it until one that
 takes it: revoked, lost, stopped, or the end of the process. A member is *current* in the generation that it spoke for
-last, until it learns that it belongs to none, ends, or the coordinator's events show it removed: what it holds after
-that it holds as a zombie, without violation. `Holdings` keeps both; a rule is asked when a member comes to hold things
-in a generation, by whichever of the two events comes last.
+last, until it learns that it belongs to none, ends, or the coordinator's events show it removed. A
+zombie may hold things without violation. `Holdings` keeps both; a rule is asked when a member comes to hold
+things in a generation, by whichever of the two events comes last.
 """
 
 from __future__ import annotations

@@ -8,7 +8,15 @@ from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import client_causes, leaders
-from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining, static
+from rebalance_check.properties.laws.requests import (
+    claiming,
+    coordinating,
+    heartbeats,
+    identity,
+    joining,
+    metadata,
+    static,
+)
 
 BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
     {
@@ -16,6 +24,7 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             joining.JoinsOneAtATime,
             joining.RejoinsWhenRebalancing,
             joining.SyncFollowsJoin,
+            metadata.MetadataIsReadable,
             client_causes.NoNeedlessJoin,
             client_causes.MoveNeedsNoJoin,
             identity.MemberIdIsKept,

@@ -36,7 +36,6 @@ OUTPUT: Final = {
     "broker": "broker --port 0 --nodes 2 --topics orders:3,payments:6 --seconds 0",
     "broker-bad-topics": "broker --topics orders",
     "conform-bad-input": "conform client -- no-such-program {{bootstrap}} {{group}} {{topic}}",
-    "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
     "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
     "explore-witness": "explore --members 2 --partitions 1 --generations 2 --crashes 0 --expiries 1 --no-initial-delay "

@@ -124,7 +124,6 @@ ERRORS = (
     ["judge", "{}"],
     ["judge", "--invariant", "{}", "x"],
     ["report", "{}"],
-    ["convert", "{}"],
     ["fuzz", "--seeds", "{}"],
     ["fuzz", "--faults", "{}"],
     ["fuzz", "--mutant", "{}"],

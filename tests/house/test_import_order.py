@@ -92,7 +92,7 @@ FLOORS = (
         "properties.between",
     ),
     ("properties.verdict", "properties.history"),
-    ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage", "properties.situations"),
+    ("properties.kinds", "properties.schema", "properties.coverage", "properties.situations"),
     ("properties.views", "properties.exit_codes", "properties.completeness"),
     ("properties.engines",),
     ("properties.standstill",),

@@ -4,6 +4,7 @@ This is the evidence behind TRACK_RECORD.md and `rebalance_check.integration.liv
 longer does it fails here, and its entry can go.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
+pytest.importorskip("aiokafka", reason="live clients need the extra 'brokers'")
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor as AioKafkaRangeAssignor
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
@@ -28,15 +33,18 @@ from rebalance_check.integration.live.kafka_python_api import (
 )
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, MemberOrder
 from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.recorders.aiokafka import RecordingAioKafkaConsumer
 from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     MemberRemoved,
+    OffsetCommitted,
     PartitionsAssigned,
     RequestObserved,
 )
+from rebalance_check.properties.judge import judge
 
 POLL_MS = 200
 METADATA_AGE_MS = 200
@@ -195,7 +203,6 @@ def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
     assignors: tuple[str, ...], generations: list[int]
 ) -> None:
     """Each JoinGroup but the last says less than the member offers, so the next one begins a generation more."""
-    pytest.importorskip("aiokafka", reason="live clients need the extra 'brokers'")
     settings = LiveOptions(clients=(ClientName.AIOKAFKA,), assignors=assignors, session_timeout_ms=6_000)
     with recording_broker() as (broker, events):
         order = MemberOrder(
@@ -214,6 +221,46 @@ def poll_until_assigned(consumer: LiveConsumer, shown: list[Event]) -> None:
     while not any(isinstance(event, PartitionsAssigned) and len(event.partitions) == 4 for event in shown):
         assert time.monotonic() < deadline, shown
         consumer.poll(POLL_MS)
+
+
+def test_aiokafka_shows_revoked_partitions_as_assigned_until_its_join_completes__and_commits_them() -> None:
+    """The leader has just computed the assignment: it has revoked all, and names the new generation already."""
+    shown: list[Event] = []
+    with EmbeddedBroker({"t": 4}) as broker:
+        asyncio.run(aiokafka_commits_its_assignment_while_it_joins(broker, shown))
+    committed = {event.partition for event in shown if isinstance(event, OffsetCommitted) and event.error == "NONE"}
+    assert len(committed) == 4
+    assert [one.invariant for one in judge(shown).counterexamples] == ["revoked_is_not_committed"]
+
+
+async def aiokafka_commits_its_assignment_while_it_joins(broker: EmbeddedBroker, shown: list[Event]) -> None:
+    commits: list[Any] = []
+
+    class Committing(AioKafkaRangeAssignor):  # type: ignore[misc] # the package ships no types
+        @classmethod
+        def assign(cls, cluster: Any, members: Any) -> Any:
+            if len(members) == 2:
+                commits.append(asyncio.ensure_future(leader.commit(dict.fromkeys(leader.assignment(), 1))))
+            return super().assign(cluster, members)
+
+    async def started(name: str) -> Any:
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=broker.bootstrap, group_id="g", client_id=name, enable_auto_commit=False,
+            partition_assignment_strategy=[Committing], heartbeat_interval_ms=100,
+        )  # fmt: skip
+        recorded = RecordingAioKafkaConsumer(consumer, Observer(name, Recorder("g", name, lambda: 0, shown.append)))
+        await recorded.start()
+        recorded.subscribe(["t"])
+        return recorded
+
+    async with asyncio.timeout(DEADLINE_S):
+        leader = await started("m0")
+        while len(leader.assignment()) < 4:
+            await leader.getmany(timeout_ms=POLL_MS)
+        follower = await started("m1")
+        while not follower.assignment():
+            await asyncio.gather(*(one.getmany(timeout_ms=POLL_MS) for one in (leader, follower)), *commits)
+        await asyncio.gather(leader.stop(), follower.stop())
 
 
 def test_kafka_python_syncs_after_it_has_left__when_it_leaves_while_its_join_is_under_way() -> None:

@@ -158,6 +158,7 @@ PLAYS: dict[str, Play] = {
     "never-syncs": syncs_never,
     "joins-again": joins_again,
     "joins-after-move": coordinator_moves,
+    "cuts-subscription": joins,
     "forgets-id": partial(both, rebalance_ms=2 * SHORT_MS),
     "ignores-required-id": joins,
     "keeps-lost-id": is_removed,

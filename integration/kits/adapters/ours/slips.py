@@ -37,6 +37,7 @@ _ALL: Final = (
     KnownSlip("never-syncs", "wire_sync_follows_join", joining.NeverSyncs),
     KnownSlip("joins-again", "wire_no_needless_join", joining.JoinsAgain),
     KnownSlip("joins-after-move", "wire_move_needs_no_join", joining.JoinsAfterMove),
+    KnownSlip("cuts-subscription", "wire_metadata_is_readable", claiming.CutsSubscription),
     KnownSlip("forgets-id", "wire_member_id_is_kept", identity.ForgetsId),
     KnownSlip("ignores-required-id", "wire_required_member_id_is_used", identity.IgnoresRequiredId),
     KnownSlip("keeps-lost-id", "wire_lost_membership_is_not_used", identity.KeepsLostId),
