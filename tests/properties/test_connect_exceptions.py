@@ -211,3 +211,15 @@ def test_a_worker_that_was_eager__acts_late_on_commits(history: History, before:
     late = [replace(event, time_ms=600_000) for event in (*rounds, stops, runs("w0", 3))]
     events = [appended(0, "commit-c"), *late]
     assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("resumed_ms", "outcome"), [(590_000, Outcome.HELD), (10_000, Outcome.VIOLATED)])
+def test_a_worker_that_is_paused__is_not_away(history: History, resumed_ms: int, outcome: Outcome) -> None:
+    configured = e.WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=20_000)
+    lost = e.MembershipLost(member="w0", generation=1, reason="poll timeout", time_ms=9_000)
+    events = [
+        configured, assigned("w0", 1, "compatible", "c-0"), runs("w0"), e.MemberPaused(member="w0"), lost,
+        e.MemberResumed(member="w0", time_ms=resumed_ms),
+        e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",), time_ms=600_000),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_stops_while_away").outcome is outcome

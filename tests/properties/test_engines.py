@@ -102,6 +102,16 @@ def test_cause__one_that_may_be_forgotten_is_no_contradiction(history: History) 
     assert isinstance(verdict(LOSSES, history(*waiting, lost)), Untested)
 
 
+@pytest.mark.parametrize(("source", "time_ms", "expected"), [("w", 7, Held), ("w", 8, Violated), ("m0", 7, Violated)])
+def test_cause__of_another_source_in_the_same_millisecond__may_stand_behind_its_effect(
+    history: History, source: str, time_ms: int, expected: type[Verdict]
+) -> None:
+    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    first = (replace(refused("UNKNOWN_MEMBER_ID"), source="w", time_ms=5), replace(lost, time_ms=6))
+    swapped = (replace(lost, time_ms=7), replace(refused("UNKNOWN_MEMBER_ID"), source=source, time_ms=time_ms))
+    assert isinstance(verdict(LOSSES, history(*first, *swapped)), expected)
+
+
 def due(event: Event) -> Due:
     return Due("m0", event, 100, "m0 started at {step}", "m0 does not join")
 
