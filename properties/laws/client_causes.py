@@ -36,7 +36,7 @@ def _causes(client: Client, join: RequestObserved) -> set[str]:
         "it was refused": any(error not in COORDINATOR_ERRORS for error in since.errors),
         "the topics that it wants, or what it offers, changed": _offers(join) != _offers(last.join),
         "it gave partitions up": bool(last.revoked),
-        "it was assigned what it does not want": not last.fits_the_subscription,
+        "it was assigned what it does not want": not last.fits(),
         "it was listed other partitions": since.metadata is not None,
         "it was paused": since.paused is not None,
         "its application asked for it": since.asked is not None,

@@ -8,6 +8,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ConnectionBroken,
+    ListenerCalled,
     MemberClosing,
     MemberCrashed,
     MemberLeft,
@@ -63,6 +64,7 @@ _PREMISES: Final = (
 )
 _EXEMPTED: Final = (
     ConnectionBroken,
+    ListenerCalled,
     MemberClosing,
     MemberCrashed,
     MemberLeft,

@@ -59,7 +59,7 @@ from rebalance_check.properties.standstill.explain import Standstill
 from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.awaited import OpenRequests, Ownerless, Request, issued, parked
-from rebalance_check.properties.views.coordinator import Incarnations
+from rebalance_check.properties.views.coordinator import Incarnation, Incarnations
 from rebalance_check.properties.views.sessions import Sessions
 from rebalance_check.properties.views.step_times import FAULTS, TAKEOVERS
 from rebalance_check.properties.views.timeouts import GRACE_MS, Timeouts
@@ -141,8 +141,9 @@ def _replies_to(api: Api, replied: type[ReplyEvent]) -> Callable[[Invariant], Fo
     def of_reply(_event: Event, requests: OpenRequests, _timeouts: Timeouts) -> Hashable:
         return requests.answered
 
-    def removed(event: MemberRemoved, *_views: object) -> Hashable:
-        return Request(RequestParked, api, event.member_id, event.incarnation)
+    def removed(event: MemberRemoved, *_views: object) -> list[Request]:
+        kept = Request(RequestParked, api, event.member_id, event.incarnation)
+        return [kept, Request(RequestIssued, api, event.member_id)]
 
     def gone(_event: GroupDescribed, requests: OpenRequests, _timeouts: Timeouts) -> list[Request]:
         return [Request(RequestIssued, api, member) for member in requests.gone]
@@ -249,11 +250,24 @@ def _phase_goes_on(
 ) -> str:
     """A join phase for which only static members are awaited begins again until their sessions end."""
     group = incarnations.known.get(key) if isinstance(key, int) else None
-    if group is not None and group.status == GroupStatus.PREPARING_REBALANCE and not group.joins:
-        loaded = group.begun is not None and group.begun.instances
-        if key in sessions.statics or loaded:
-            return "awaits silent static members only"
+    if group is not None and not group.joins and _joins_with_statics(group, sessions):
+        return "awaits silent static members only"
     return _log_is_held(key, requests)
+
+
+def _joins_with_statics(group: Incarnation, sessions: Sessions) -> bool:
+    loaded = group.begun is not None and bool(group.begun.instances)
+    return group.status == GroupStatus.PREPARING_REBALANCE and (group.incarnation in sessions.statics or loaded)
+
+
+def _first_joins(
+    event: RequestParked, _requests: OpenRequests, _timeouts: Timeouts, incarnations: Incarnations, sessions: Sessions
+) -> int | None:
+    """Until the first member joins, a join phase of static members begins again and again."""
+    group = incarnations.current
+    if group is None or event.api != Api.JOIN_GROUP or len(group.joins) != 1:
+        return None
+    return event.incarnation if _joins_with_statics(group, sessions) else None
 
 
 RebalancePhaseEnds: Final = Invariant(
@@ -279,7 +293,7 @@ RebalancePhaseEnds: Final = Invariant(
             **dict.fromkeys((JoinGroupReplied, SyncGroupReplied, HeartbeatReplied), _has_no_group),
             StepStarted: _taken_over,
         },
-        restarts={StepStarted: _disturbed},
+        restarts={StepStarted: _disturbed, RequestParked: _first_joins},
         renews=_phase_goes_on,
         views=(OpenRequests, Timeouts, Incarnations, Sessions),
     ),

@@ -157,6 +157,10 @@ class Clients(Memory):
         clients = self.clients_of(name)
         return clients[-1] if clients else None
 
+    def with_id(self, member_id: str) -> Client | None:
+        """The client that was assigned this member id."""
+        return self._by_member.get(member_id)
+
     def clients_of(self, process: str) -> Sequence[Client]:
         """The clients of the process of this name, in its present run; none where it is unknown."""
         found = self.processes.get(process)

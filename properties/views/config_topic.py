@@ -219,7 +219,7 @@ class Commit:
 
 
 class Commits(Memory):
-    """By connector what its last commit says.
+    """By connector what its last commit says; ``key`` is the last session key.
 
     ``before`` is the commit that the event at hand repeats, if any; ``was_known``: no worker was away since.
     """
@@ -227,6 +227,7 @@ class Commits(Memory):
     def __init__(self) -> None:
         self.of: dict[str, Commit] = {}
         self.before: ConfigAppended | None = None
+        self.key: ConfigAppended | None = None
         self.was_known = False
         away: tuple[type[Event], ...] = (CoordinatorLost, MemberPaused, MemberStarted, MembershipLost)
         super().__init__({**dict.fromkeys(away, self._away), ConfigAppended: self._appended})
@@ -246,6 +247,8 @@ class Commits(Memory):
             self.of.setdefault(rest, Commit()).config = event
         elif named is not None:
             self.of.setdefault(named[0], Commit()).pending[event.key] = event.value
+        elif event.key == "session-key":
+            self.key = event
         elif kind == "tasks-fencing-":
             self.of.setdefault(rest, Commit()).counted = event
         elif kind == "commit-":

@@ -21,15 +21,20 @@ WAITING: Final = 4096
 
 
 class Recent(dict[K, V]):
-    """A dictionary of at most ``limit`` keys; a new key pushes out the oldest, an old one keeps its age."""
+    """A dictionary of at most ``limit`` keys; a new key pushes out the oldest, an old one keeps its age.
 
-    __slots__ = ("limit",)
+    ``has_forgotten``: keys were pushed out, so that one that is not there may have been.
+    """
+
+    __slots__ = ("has_forgotten", "limit")
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
+        self.has_forgotten = False
 
     def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         if len(self) > self.limit:
             del self[next(iter(self))]
+            self.has_forgotten = True

@@ -44,6 +44,7 @@ class Restarts(Memory):
         self._seen = 0
         self._rounds: Recent[int, tuple[int, int]] = Recent(WAITING)
         self._stopped_all: set[int] = set()
+        self._eager: set[int] = set()
         handlers: dict[type[Event], Handler] = {
             ConfigAppended: self._appended,
             HerderAsked: self._requested,
@@ -114,6 +115,9 @@ class Restarts(Memory):
             for kind in (ConfigAppended, HerderAsked)
             if self._is_noted(kind, work, event.time_ms, earlier)
         ]
+        if worker.number in self._eager and not worker.is_eager:
+            self.noted += self.new  # an eager worker acts on no commit, and on all of them when it ceases to be one
+        (self._eager.add if worker.is_eager else self._eager.discard)(worker.number)
 
     def _is_noted(self, kind: type[Event], work: str, now_ms: int, earlier: int) -> bool:
         """Whether it was asked for shortly before, or since the assignment before the last one."""

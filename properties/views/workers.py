@@ -290,8 +290,9 @@ class Workers(Memory):
         self.of(event.member).end_cancelled(event.work)
 
     def _state(self, event: WorkStateChanged) -> None:
-        """What failed runs no more; what is paused still belongs to the worker."""
+        """What failed runs no more, until it is in another state; what is paused still belongs to the worker."""
         worker = self.of(event.member)
+        worker.failed.pop(event.work, None)
         worker.states[event.work] = event
         if event.state == FAILED:
             self._end(worker, event.work)

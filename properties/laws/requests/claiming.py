@@ -53,6 +53,8 @@ def _as_assigned(client: Client, sent: RequestObserved) -> Findings:
     claimed, taken_up = frozenset(sent.owned), client.used_partitions.union(last.join.owned)
     more = claimed - last.assignment
     less = frozenset(each for each in taken_up & last.assignment - claimed if topic_of(each) in sent.topics)
+    if more and more <= set(last.join.owned) and not last.fits(sent):
+        return Excused("may have ignored an assignment of topics that it no longer wanted")
     fault = f"{client.name} claims {short(more)}, which it was not assigned" if more else ""
     if less and not more:
         if _may_have_given_up(client, sent):
@@ -72,7 +74,7 @@ def _is_settled(client: Client, sent: RequestObserved, last: Round) -> bool:
     is_cooperative = set(sent.protocols) == {COOPERATIVE} and client.is_cooperative
     lost = client.lost is not None or client.since.left is not None
     versioned = sent.subscription_version >= _CLAIMS_SINCE
-    return received and is_cooperative and versioned and not lost and last.fits_the_subscription
+    return received and is_cooperative and versioned and not lost and last.fits()
 
 
 def _may_have_given_up(client: Client, sent: RequestObserved) -> bool:
@@ -125,13 +127,16 @@ def _hand_over_ms(client: Client, request: RequestObserved, got: ReplyObserved) 
 
 
 def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
-    """The generation of the last assignment, or a later one that the client was accepted into."""
-    last = client.applied
+    """The generation of the last assignment, or a later one that the client was accepted into.
+
+    Where the log lost its tail, the later one may have the lower number.
+    """
+    last, newest = client.applied, client.round
     if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
         return None
-    if client.lost is not None or _may_be_older(client, last):
+    if client.lost is not None or newest is None or _may_be_older(client, last):
         return None
-    known = [generation for generation in client.rounds if generation >= last.generation]
+    known = {newest.generation, *(generation for generation in client.rounds if generation >= last.generation)}
     said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
     fits = sent.owned_generation in known
     return verdict(

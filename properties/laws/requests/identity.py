@@ -94,11 +94,11 @@ def _why_dropped(client: Client, join: RequestObserved) -> str:
 
 
 def _came_early(client: Client, refused: Answered) -> bool:
-    """Whether the client may not have completed its join yet when it was refused."""
-    synced = client.round.synced if client.round else None
-    if client.is_own and client.since.completed is not None:
-        return False
-    return synced is None or refused.time_ms - synced.time_ms < client.session_ms
+    """Whether the client may not have completed its join yet when it was refused: its own record says when it has."""
+    if client.is_own:
+        return client.since.completed is None
+    last = client.round
+    return last is None or last.synced is None or refused.time_ms - last.synced.time_ms < last.join.rebalance_timeout_ms
 
 
 def _required_ms(_client: Client, request: RequestObserved, got: ReplyObserved) -> int:
@@ -199,7 +199,7 @@ MemberIdIsKept: Final = Invariant(
     premises=(
         ONE_MEMBER,
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
-        "a session timeout of its SyncGroup may not have completed its join, and resets itself",
+        "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
     ),
     exempted_by=DISTURBANCES,
