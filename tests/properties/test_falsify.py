@@ -25,7 +25,7 @@ History = Callable[..., list[Event]]
 def test_the_smallest_history_in_which_it_holds__is_one_change_from_one_that_breaks_it(
     history: History, invariant: Invariant
 ) -> None:
-    assert falsify(whole(history, invariant.holds), invariant) is not None
+    assert falsify(whole(history, invariant, invariant.holds), invariant) is not None
 
 
 def joined(member: str, generation: int) -> Any:
@@ -56,7 +56,7 @@ def test_a_green_that_no_change_can_break__is_untested(history: History) -> None
 
 def test_the_changed_history_attests_its_end(history: History) -> None:
     (invariant,) = select(["callbacks_alternate"])
-    events = whole(history, invariant.holds)
+    events = whole(history, invariant, invariant.holds)
     last = tuple(sorted({(each.group, each.source): each.seq for each in events[:-1]}.items()))
     ended = events[-1]
     assert isinstance(ended, RunEnded)
