@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.engines import CHECKED, Effect, Excused, Finding, Findings, broken, cause, form
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
@@ -241,5 +241,5 @@ MemberRemovalHasACause: Final = Invariant(
     """,
 )
 
-LAWS: Final = (RebalanceHasACause, MemberRemovalHasACause)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

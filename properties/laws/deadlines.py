@@ -35,7 +35,7 @@ from rebalance_check.properties.engines import (
     scenario,
 )
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, SESSION_EXPIRED, Incarnation, Incarnations
 from rebalance_check.properties.views.scenarios import PREMISES, Joins, TimesAfter, TimesBefore
@@ -454,12 +454,5 @@ JoinPhaseEnds: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    NobodyIsRemovedEarly,
-    SilentMembersAreRemovedInTime,
-    LaggardsAreRemovedInTime,
-    NewMembersAreGivenUpInTime,
-    JoinPhaseEndsWhenAllJoined,
-    JoinPhaseEnds,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -45,16 +45,8 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    ALL,
-    CHECKED,
-    Awaited,
-    Broken,
-    Finding,
-    completion,
-    eventually,
-)
-from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind
+from rebalance_check.properties.engines import ALL, CHECKED, Awaited, Broken, Finding, completion, eventually
+from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind, declared
 from rebalance_check.properties.standstill.explain import Standstill
 from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP
@@ -380,11 +372,5 @@ RebalanceCompletes: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    JoinGroupIsAnswered,
-    SyncGroupIsAnswered,
-    RebalancePhaseEnds,
-    EveryPartitionGetsAnOwner,
-    RebalanceCompletes,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

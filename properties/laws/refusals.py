@@ -21,15 +21,8 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Finding,
-    Findings,
-    broken,
-    broken_step,
-    scenario,
-)
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.engines import CHECKED, Finding, Findings, broken, broken_step, scenario
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.coordinator import API_OF
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
@@ -281,10 +274,5 @@ NothingIsThrown: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    RefusalsAreDocumented,
-    RefusalsAreTrue,
-    NoServerError,
-    NothingIsThrown,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""
