@@ -53,7 +53,7 @@ from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.awaited import OpenRequests, Ownerless, Request, issued, parked
 from rebalance_check.properties.views.coordinator import Incarnations
 from rebalance_check.properties.views.sessions import Sessions
-from rebalance_check.properties.views.step_times import FAULTS, TAKEOVERS
+from rebalance_check.properties.views.steps import FAULTS, TAKEOVERS
 from rebalance_check.properties.views.timeouts import GRACE_MS, Timeouts
 
 PHASES: Final = frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.COMPLETING_REBALANCE})
