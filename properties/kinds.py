@@ -8,6 +8,7 @@ listens to; it never raises to report a violation. If it does raise, the fault i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -309,6 +310,11 @@ class Invariant:
 
     def __repr__(self) -> str:
         return f"<Invariant {self.name}>"
+
+
+def declared(module: str) -> tuple[Invariant, ...]:
+    """The invariants of the module of this name so far, in the order in which they stand there and in reports."""
+    return tuple(value for value in vars(sys.modules[module]).values() if isinstance(value, Invariant))
 
 
 def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, ...]]:

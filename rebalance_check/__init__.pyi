@@ -214,7 +214,6 @@ from rebalance_check.properties.laws.coordinator import (
 )
 from rebalance_check.properties.laws.deadlines import (
     JoinPhaseEnds,
-    JoinPhaseEndsWhenAllJoined,
     LaggardsAreRemovedInTime,
     NewMembersAreGivenUpInTime,
     NobodyIsRemovedEarly,
@@ -259,7 +258,6 @@ from rebalance_check.properties.laws.progress import (
 )
 from rebalance_check.properties.laws.refusals import (
     NoServerError,
-    NothingIsThrown,
     RefusalsAreDocumented,
     RefusalsAreTrue,
 )
@@ -398,7 +396,6 @@ __all__ = [
     "JoinGroupIsAnswered",
     "JoinGroupReplied",
     "JoinPhaseEnds",
-    "JoinPhaseEndsWhenAllJoined",
     "Judge",
     "Judgement",
     "KeptOffsetsKeepTheirGroup",
@@ -441,7 +438,6 @@ __all__ = [
     "NoServerError",
     "NobodyIsRemovedEarly",
     "NodeChanged",
-    "NothingIsThrown",
     "Numbering",
     "OffersItsAssignors",
     "OffsetCommitReplied",

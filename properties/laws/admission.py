@@ -6,23 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    Event,
-    IncarnationStarted,
-    MemberAdded,
-    MemberRemoved,
-)
+from rebalance_check.model.vocabulary.events import Event, IncarnationStarted, MemberAdded, MemberRemoved
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Finding,
-    Findings,
-    broken,
-    broken_step,
-    form,
-    scenario,
-)
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.engines import CHECKED, Finding, Findings, broken, broken_step, form, scenario
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnations
 from rebalance_check.properties.views.scenarios import PREMISES, KnownIds, assigns
@@ -235,12 +222,5 @@ LeaveWithoutMembersChangesNothing: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    AssignedMemberIdsAreNew,
-    MemberIdIsKnownBeforeMembership,
-    OneMemberPerInstance,
-    FencedStaysFenced,
-    LeaveRemovesOnlyNamedMembers,
-    LeaveWithoutMembersChangesNothing,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

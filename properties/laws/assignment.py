@@ -31,7 +31,7 @@ from rebalance_check.properties.engines import (
     form,
 )
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.assignments import LastComputed
@@ -245,11 +245,5 @@ OneAssignmentPerGeneration: Final = Invariant(
     holds="""SyncGroupReplied(generation=1, member_id="a", request_generation=1, assignment="t-0")""",
 )
 
-LAWS: Final = (
-    AssignmentIsDisjoint,
-    AssignedTopicsAreWanted,
-    AssignmentIsComplete,
-    AssignmentIsOfItsGeneration,
-    OneAssignmentPerGeneration,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

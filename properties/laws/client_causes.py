@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    MembershipLost,
-    PartitionsLost,
-    RequestObserved,
-)
+from rebalance_check.model.vocabulary.events import MembershipLost, PartitionsLost, RequestObserved
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, recorded, requests, verdict
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.laws.asking import DISTURBANCES, of_clients, recorded, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -135,18 +131,13 @@ def _not_while_settled(event: PartitionsLost, clients: Clients) -> Findings:
     )  # fmt: skip
 
 
-NoNeedlessJoin: Final = Invariant(
+NoNeedlessJoin: Final = of_clients(
     name="wire_no_needless_join",
     family=FAMILY,
     claim="a consumer that has its assignment joins again only for a cause: it was refused, its subscription or the "
     "metadata of topics changed, it gave partitions up, it was paused, silent or disconnected, or it left",
     source="ConsumerCoordinator.rejoinNeededOrPending",
-    premises=(
-        ONE_MEMBER,
-        "the application enforces no rebalance (Consumer.enforceRebalance), and no client has a rack",
-    ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("the application enforces no rebalance (Consumer.enforceRebalance), and no client has a rack",),
     fold=form(requests(_asked_for, Api.JOIN_GROUP), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000)
@@ -162,15 +153,13 @@ NoNeedlessJoin: Final = Invariant(
     """,
 )
 
-MoveNeedsNoJoin: Final = Invariant(
+MoveNeedsNoJoin: Final = of_clients(
     name="wire_move_needs_no_join",
     family=FAMILY,
     claim="a consumer that has its assignment and whose coordinator moves, or is not reached for less than a session, "
     "goes on as the same member of the same generation, without JoinGroup",
     source="AbstractCoordinator.HeartbeatResponseHandler, markCoordinatorUnknown",
-    premises=(ONE_MEMBER, "a client that is not answered for a session timeout may give its membership up"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("a client that is not answered for a session timeout may give its membership up",),
     fold=form(requests(_not_for_a_move, Api.JOIN_GROUP, Api.HEARTBEAT), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000)
@@ -205,5 +194,5 @@ MembershipEndsForAReason: Final = Invariant(
     holds="""MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")""",
 )
 
-LAWS: Final = (NoNeedlessJoin, MoveNeedsNoJoin, MembershipEndsForAReason)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

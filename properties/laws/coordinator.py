@@ -39,7 +39,7 @@ from rebalance_check.properties.engines import (
     form,
     scenario,
 )
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, NOT_RECORDED, Incarnation, Incarnations
@@ -306,11 +306,5 @@ ParkedMemberStays: Final = Invariant(
     holds="""GroupDescribed(status="PreparingRebalance", members=(("a-1", ""),))""",
 )
 
-LAWS: Final = (
-    StaleGenerationIsRefused,
-    RequestsAreFenced,
-    OneResponsePerRequest,
-    RefusedJoinLeavesNoTrace,
-    ParkedMemberStays,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

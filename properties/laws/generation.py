@@ -27,15 +27,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.engines import (
-    Excused,
-    Fact,
-    Step,
-    agreement,
-    order,
-)
+from rebalance_check.properties.engines import Excused, Fact, Step, agreement, order
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnations
 from rebalance_check.properties.views.holdings import Instances, Rounds
@@ -386,9 +380,5 @@ OneProtocol: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    GenerationMonotonicity,
-    OneLeader,
-    OneProtocol,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

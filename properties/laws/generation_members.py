@@ -17,18 +17,9 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Excused,
-    Finding,
-    Findings,
-    broken,
-    broken_step,
-    form,
-    scenario,
-)
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findings, broken, broken_step, form, scenario
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, NOT_RECORDED, Incarnations
@@ -280,12 +271,5 @@ GenerationsHaveMembers: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    GenerationHasOnlyJoined,
-    SelectedProtocolIsListedByAll,
-    LeaderIsMember,
-    MembersAreKnown,
-    GroupFitsMaxSize,
-    GenerationsHaveMembers,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

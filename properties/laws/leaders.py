@@ -11,8 +11,8 @@ from rebalance_check.model.vocabulary.events import RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.engines import Excused, Findings, form
 from rebalance_check.properties.engines.rules import Reason, Rules
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, rule_of, verdict
+from rebalance_check.properties.kinds import Evidence, declared
+from rebalance_check.properties.laws.asking import of_clients, rule_of, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -170,15 +170,13 @@ def _nothing_when_skipping(client: Client, round_: Round, sent: RequestObserved,
     )
 
 
-LeaderAssignsItsMembers: Final = Invariant(
+LeaderAssignsItsMembers: Final = of_clients(
     name="wire_leader_assigns_its_members",
     family=FAMILY,
     claim="a leader sends an assignment for each member that it was listed and for no other, and Kafka's assignors "
     "assign to a member only partitions of topics that it subscribes to",
     source="ConsumerCoordinator.onLeaderElected, AbstractPartitionAssignor",
-    premises=(ONE_MEMBER, _LISTED),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_LISTED,),
     fold=form(_assignments(_to_its_members), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup", protocol_type="consumer")
@@ -190,13 +188,11 @@ LeaderAssignsItsMembers: Final = Invariant(
     holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
 )
 
-LeaderAssignsEachPartitionOnce: Final = Invariant(
+LeaderAssignsEachPartitionOnce: Final = of_clients(
     name="wire_leader_assigns_each_partition_once",
     family=FAMILY,
     claim="in what a leader assigns each partition stands once",
     source="ConsumerPartitionAssignor.assign",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
     evidence=Evidence.PRESENCE,
     fold=form(_assignments(_once), views=(Clients,)),
     opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
@@ -214,15 +210,13 @@ LeaderAssignsEachPartitionOnce: Final = Invariant(
     """,
 )
 
-LeaderAssignsAllPartitions: Final = Invariant(
+LeaderAssignsAllPartitions: Final = of_clients(
     name="wire_leader_assigns_all_partitions",
     family=FAMILY,
     claim="a leader that uses one of Kafka's assignors assigns every partition, which its process was listed, of the "
     "topics that the members subscribe to; cooperative-sticky may withhold what members claim",
     source="AbstractPartitionAssignor.assign, CooperativeStickyAssignor.adjustAssignment",
-    premises=(ONE_MEMBER, _LISTED, "the metadata of the leader did not change since its JoinGroup"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_LISTED, "the metadata of the leader did not change since its JoinGroup"),
     fold=form(_assignments(_all), views=(Clients,)),
     opening="""
         RequestObserved(api="Metadata", topics=("t",))
@@ -235,19 +229,16 @@ LeaderAssignsAllPartitions: Final = Invariant(
     holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
 )
 
-CooperativeHandOver: Final = Invariant(
+CooperativeHandOver: Final = of_clients(
     name="wire_cooperative_hand_over",
     family=FAMILY,
     claim="a leader that uses cooperative-sticky gives no partition to a member while another one claims it in that "
     "generation",
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment, ConsumerCoordinator.validateCooperativeAssignment",
     premises=(
-        ONE_MEMBER,
         _LISTED,
         "of several claims on one partition, and of claims for an older generation (KIP-792), the leader decides",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(_assignments(_handed_over), views=(Clients,)),
     opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
     breaks="""
@@ -266,14 +257,11 @@ CooperativeHandOver: Final = Invariant(
     """,
 )
 
-FollowersAssignNothing: Final = Invariant(
+FollowersAssignNothing: Final = of_clients(
     name="wire_followers_assign_nothing",
     family=FAMILY,
     claim="a member that does not lead sends SyncGroup without assignments",
     source="AbstractCoordinator.onJoinFollower",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(_syncs(_nothing_as_follower), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
@@ -283,14 +271,11 @@ FollowersAssignNothing: Final = Invariant(
     holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
 )
 
-SkippedAssignmentIsEmpty: Final = Invariant(
+SkippedAssignmentIsEmpty: Final = of_clients(
     name="wire_skipped_assignment_is_empty",
     family=FAMILY,
     claim="a leader whose JoinGroup is answered with skipAssignment sends SyncGroup without assignments",
     source="KIP-814; AbstractCoordinator.onLeaderElected",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(_syncs(_nothing_when_skipping), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
@@ -300,12 +285,5 @@ SkippedAssignmentIsEmpty: Final = Invariant(
     holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
 )
 
-LAWS: Final = (
-    LeaderAssignsItsMembers,
-    LeaderAssignsEachPartitionOnce,
-    LeaderAssignsAllPartitions,
-    CooperativeHandOver,
-    FollowersAssignNothing,
-    SkippedAssignmentIsEmpty,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -17,17 +17,8 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Excused,
-    Finding,
-    Findings,
-    broken,
-    broken_step,
-    form,
-    scenario,
-)
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findings, broken, broken_step, form, scenario
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
 from rebalance_check.properties.views.records import NO_GROUP, Image, Records
@@ -275,11 +266,5 @@ KeptOffsetsKeepTheirGroup: Final = Invariant(
     holds="""GroupDescribed(status="Empty")""",
 )
 
-LAWS: Final = (
-    PersistedBeforeTheyArePropagated,
-    LoadRestoresTheLog,
-    OnlyEmptyGroupsAreDeleted,
-    CommittedOffsetIsFetched,
-    KeptOffsetsKeepTheirGroup,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

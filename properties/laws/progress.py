@@ -45,23 +45,15 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    ALL,
-    CHECKED,
-    Awaited,
-    Broken,
-    Finding,
-    completion,
-    eventually,
-)
-from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind
+from rebalance_check.properties.engines import ALL, CHECKED, Awaited, Broken, Finding, completion, eventually
+from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind, declared
 from rebalance_check.properties.standstill.explain import Standstill
 from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.awaited import OpenRequests, Ownerless, Request, issued, parked
 from rebalance_check.properties.views.coordinator import Incarnation, Incarnations
 from rebalance_check.properties.views.sessions import Sessions
-from rebalance_check.properties.views.step_times import FAULTS, TAKEOVERS
+from rebalance_check.properties.views.steps import FAULTS, TAKEOVERS
 from rebalance_check.properties.views.timeouts import GRACE_MS, Timeouts
 
 PHASES: Final = frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.COMPLETING_REBALANCE})
@@ -394,11 +386,5 @@ RebalanceCompletes: Final = Invariant(
 )
 
 
-LAWS: Final = (
-    JoinGroupIsAnswered,
-    SyncGroupIsAnswered,
-    RebalancePhaseEnds,
-    EveryPartitionGetsAnOwner,
-    RebalanceCompletes,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.holdings import Holdings
 from rebalance_check.properties.views.recent import WAITING, Recent
-from rebalance_check.properties.views.step_times import FAULTS
+from rebalance_check.properties.views.steps import FAULTS
 
 OUT_OF_SERVICE: Final = frozenset({"killed", "paused"})
 """Changes of a node after which its requests wait, or are lost."""

@@ -9,15 +9,15 @@ from rebalance_check.model.vocabulary.events import OffsetCommitted, ReplyObserv
 from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
 from rebalance_check.properties.engines.rules import Reason
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
     DISTURBED,
     FAMILY,
     ONE_MEMBER,
     as_recorded,
     in_time,
     observed,
+    of_clients,
     requests,
     verdict,
 )
@@ -182,14 +182,12 @@ def _committed_its_own(event: OffsetCommitted, clients: Clients) -> Findings:
 
 _SUBSCRIPTION: Final = "what a member claims is that of its first protocol"
 
-ClaimsAreTheAssignment: Final = Invariant(
+ClaimsAreTheAssignment: Final = of_clients(
     name="wire_claims_are_the_assignment",
-    family=FAMILY,
     claim="a cooperative consumer that lost no membership claims, when it joins again, exactly the partitions that it "
     "was assigned last, but for topics that it no longer wants",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
     premises=(
-        ONE_MEMBER,
         _SUBSCRIPTION,
         "a client whose connection breaks while it waits for an assignment may not have received it",
         "one that is paused, disconnected, refused (REBALANCE_IN_PROGRESS aside) or not answered for a session timeout "
@@ -198,8 +196,6 @@ ClaimsAreTheAssignment: Final = Invariant(
         "its process neither fetched nor committed",
         "one that was assigned what it does not want may ignore it",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(requests(_as_assigned, Api.JOIN_GROUP), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
@@ -217,15 +213,12 @@ ClaimsAreTheAssignment: Final = Invariant(
     """,
 )
 
-LostPartitionsAreNotClaimed: Final = Invariant(
+LostPartitionsAreNotClaimed: Final = of_clients(
     name="wire_lost_partitions_are_not_claimed",
-    family=FAMILY,
     claim="a consumer that joins without a member id, under one that was never accepted, or after a SyncGroup that was "
     "answered ILLEGAL_GENERATION, claims no partitions",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare (onPartitionsLost)",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_SUBSCRIPTION,),
     fold=form(requests(_nothing_lost, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
         RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3,
@@ -254,15 +247,12 @@ EagerMembersClaimNothing: Final = Invariant(
     """,
 )
 
-RevokedPartitionsAreHandedOver: Final = Invariant(
+RevokedPartitionsAreHandedOver: Final = of_clients(
     name="wire_revoked_partitions_are_handed_over",
-    family=FAMILY,
     claim="a cooperative consumer that is not assigned again all that it claimed joins once more, or leaves, within "
     "its rebalance timeout",
     source="KIP-429; ConsumerCoordinator.onJoinComplete",
-    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a static member may fall silent instead"),
     fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP),
     opening="""
         RequestObserved(api="JoinGroup", member_id="m", owned=("t-0",), rebalance_timeout_ms=1000)
@@ -274,15 +264,12 @@ RevokedPartitionsAreHandedOver: Final = Invariant(
     holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
 )
 
-ClaimedGenerationFits: Final = Invariant(
+ClaimedGenerationFits: Final = of_clients(
     name="wire_claimed_generation_fits",
-    family=FAMILY,
     claim="a subscription of version 2 or later that claims partitions names the generation of the last assignment, or "
     "a later one that the member was accepted into",
     source="KIP-792; ConsumerCoordinator.metadata",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_SUBSCRIPTION,),
     fold=form(requests(_claimed_generation, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
         RequestObserved(api="JoinGroup", subscription_version=3)
@@ -301,15 +288,12 @@ ClaimedGenerationFits: Final = Invariant(
     """,
 )
 
-CommitsWhatItOwns: Final = Invariant(
+CommitsWhatItOwns: Final = of_clients(
     name="wire_commits_what_it_owns",
-    family=FAMILY,
     claim="a member commits, for a generation whose assignment it received, only partitions that it was assigned in "
     "it, or that it claimed when it joined it",
     source="ConsumerCoordinator.sendOffsetCommitRequest; KIP-429",
-    premises=(ONE_MEMBER, "the application commits no partitions that its consumer is not assigned"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("the application commits no partitions that its consumer is not assigned",),
     fold=form({**observed(_commits_its_own, Api.OFFSET_COMMIT), OffsetCommitted: _committed_its_own}, views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
@@ -321,12 +305,5 @@ CommitsWhatItOwns: Final = Invariant(
     holds="""RequestObserved(api="OffsetCommit", member_id="m", request_generation=1, offsets=(("t-0", 5),))""",
 )
 
-LAWS: Final = (
-    ClaimsAreTheAssignment,
-    LostPartitionsAreNotClaimed,
-    EagerMembersClaimNothing,
-    RevokedPartitionsAreHandedOver,
-    ClaimedGenerationFits,
-    CommitsWhatItOwns,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

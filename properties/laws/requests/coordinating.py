@@ -20,16 +20,8 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, deadline, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    as_recorded,
-    recorded,
-    verdict,
-)
+from rebalance_check.properties.kinds import declared
+from rebalance_check.properties.laws.asking import DISTURBED, as_recorded, of_clients, recorded, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, GIVEN_UP_FREELY, NOT_NOTIFIED, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
@@ -158,15 +150,12 @@ def _says_so(client: Client, event: MembershipLost | MemberLeft, clients: Client
     )  # fmt: skip
 
 
-LooksUpTheCoordinator: Final = Invariant(
+LooksUpTheCoordinator: Final = of_clients(
     name="wire_looks_up_the_coordinator",
-    family=FAMILY,
     claim="a client that is answered NOT_COORDINATOR or COORDINATOR_NOT_AVAILABLE goes on with that node for a session "
     "timeout at most before it sends FindCoordinator",
     source="AbstractCoordinator.markCoordinatorUnknown, ensureCoordinatorReady",
-    premises=(ONE_MEMBER, DISTURBED, "a client whose process is unknown may look its coordinator up unseen"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a client whose process is unknown may look its coordinator up unseen"),
     fold=deadline(
         dict.fromkeys((ReplyObserved, RequestAnswered), _refused),
         dict.fromkeys((RequestObserved, LookUpSent), _looked_up),
@@ -186,15 +175,12 @@ LooksUpTheCoordinator: Final = Invariant(
     """,
 )
 
-PausesAfterRefusals: Final = Invariant(
+PausesAfterRefusals: Final = of_clients(
     name="wire_pauses_after_refusals",
-    family=FAMILY,
     claim="a client that is refused for now (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR; "
     f"REBALANCE_IN_PROGRESS to its heartbeats) pauses: it is not refused {REFUSALS} times within {WINDOW_MS} ms",
     source="retry.backoff.ms; AbstractCoordinator.joinGroupIfNeeded, lookupCoordinator",
-    premises=(ONE_MEMBER, "commits are repeated by the application, and do not count"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("commits are repeated by the application, and do not count",),
     fold=form(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), _pauses), views=(RefusedForNow,)),
     breaks="""
         ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
@@ -222,19 +208,15 @@ PausesAfterRefusals: Final = Invariant(
     """,
 )
 
-LeavesOnClose: Final = Invariant(
+LeavesOnClose: Final = of_clients(
     name="wire_leaves_on_close",
-    family=FAMILY,
     claim="a dynamic member that leaves its group sends LeaveGroup: its process is asked to end and ends with status "
     "0, it closes, unsubscribes, or its application does not poll",
     source="AbstractCoordinator.close, maybeLeaveGroup; internal.leave.group.on.close",
     premises=(
-        ONE_MEMBER,
         "the application closes its client before it ends, and does not ask it to stay (internal.leave.group.on.close)",
         "a client that waits in a rebalance, or does not reach its coordinator, may end without",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(
         {ProcessEnded: _left_at_the_end, MemberLeft: _left_and_ended, MembershipLost: _left_by_itself}, views=(Clients,)
     ),
@@ -252,9 +234,5 @@ LeavesOnClose: Final = Invariant(
     """,
 )
 
-LAWS: Final = (
-    LooksUpTheCoordinator,
-    PausesAfterRefusals,
-    LeavesOnClose,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -5,31 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    MemberJoined,
-    ReplyObserved,
-    RequestObserved,
-)
+from rebalance_check.model.vocabulary.events import MemberJoined, ReplyObserved, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    in_time,
-    requests,
-    verdict,
-)
+from rebalance_check.properties.kinds import declared
+from rebalance_check.properties.laws.asking import DISTURBED, in_time, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
-from rebalance_check.properties.views.errors import (
-    ILLEGAL_GENERATION,
-    MEMBER_ID_REQUIRED,
-    UNKNOWN_MEMBER_ID,
-)
+from rebalance_check.properties.views.errors import ILLEGAL_GENERATION, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID
 from rebalance_check.properties.views.members import Members
 from rebalance_check.properties.views.rounds import Answered
 
@@ -190,20 +174,16 @@ def _last_generation(client: Client, sent: RequestObserved) -> Findings:
 
 # ---------------------------------------------------------------------------------------------- the invariants
 
-MemberIdIsKept: Final = Invariant(
+MemberIdIsKept: Final = of_clients(
     name="wire_member_id_is_kept",
-    family=FAMILY,
     claim="a member joins again under the id that it has: REBALANCE_IN_PROGRESS and ILLEGAL_GENERATION keep it, only "
     "UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, a LeaveGroup and the end of the process take it away",
     source="AbstractCoordinator.resetStateOnResponseError, resetStateAndRejoin",
     premises=(
-        ONE_MEMBER,
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
         "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form({**requests(_id_is_kept, Api.JOIN_GROUP), MemberJoined: _joined_as}, views=(Clients, Members)),
     breaks="""
         RequestObserved(api="JoinGroup")
@@ -222,15 +202,12 @@ MemberIdIsKept: Final = Invariant(
     """,
 )
 
-RequiredMemberIdIsUsed: Final = Invariant(
+RequiredMemberIdIsUsed: Final = of_clients(
     name="wire_required_member_id_is_used",
-    family=FAMILY,
     claim="a client that is answered MEMBER_ID_REQUIRED joins again under the id in the reply, within its session "
     "timeout",
     source="KIP-394; AbstractCoordinator.JoinGroupResponseHandler",
-    premises=(ONE_MEMBER, DISTURBED),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED,),
     fold=in_time(_required_ms, "join again under the id that it was assigned", Api.JOIN_GROUP, right=_the_required_id),
     opening="""
         RequestObserved(api="JoinGroup", session_timeout_ms=1000)
@@ -240,17 +217,14 @@ RequiredMemberIdIsUsed: Final = Invariant(
     holds="""RequestObserved(api="JoinGroup", member_id="m", session_timeout_ms=1000)""",
 )
 
-LostMembershipIsNotUsed: Final = Invariant(
+LostMembershipIsNotUsed: Final = of_clients(
     name="wire_lost_membership_is_not_used",
-    family=FAMILY,
     claim="a client that is answered UNKNOWN_MEMBER_ID does not join under that id again, and sends nothing under it, "
     "or under a generation that was refused with ILLEGAL_GENERATION, a session timeout later; behind its LeaveGroup it "
     "sends nothing for the generation that it left",
     source="AbstractCoordinator.HeartbeatResponseHandler, JoinGroupResponseHandler, SyncGroupResponseHandler; "
     "ConsumerCoordinator.close",
-    premises=(ONE_MEMBER, DISTURBED, "what was on its way when the membership was lost does not count"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "what was on its way when the membership was lost does not count"),
     fold=form(requests(_not_lost, *OF_MEMBERS), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup", member_id="m")
@@ -260,15 +234,12 @@ LostMembershipIsNotUsed: Final = Invariant(
     holds="""RequestObserved(api="JoinGroup")""",
 )
 
-GenerationIsTheLast: Final = Invariant(
+GenerationIsTheLast: Final = of_clients(
     name="wire_generation_is_the_last",
-    family=FAMILY,
     claim="Heartbeat, SyncGroup and OffsetCommit carry a generation that the member was accepted into, and none older "
     "than an earlier request on the connection",
     source="AbstractCoordinator.generation, generationIfStable",
-    premises=(ONE_MEMBER, "a request without a generation is made outside of the group"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("a request without a generation is made outside of the group",),
     fold=form(requests(_last_generation, *_OF_A_GENERATION), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
@@ -278,5 +249,5 @@ GenerationIsTheLast: Final = Invariant(
     holds="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
-LAWS: Final = (MemberIdIsKept, RequiredMemberIdIsUsed, LostMembershipIsNotUsed, GenerationIsTheLast)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

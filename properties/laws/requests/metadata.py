@@ -7,7 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import RequestObserved
 from rebalance_check.properties.engines import CHECKED, Findings, broken, form
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.asking import FAMILY, ONE_MEMBER, observed
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
@@ -43,4 +43,4 @@ MetadataIsReadable: Final = Invariant(
     """,
 )
 
-LAWS: Final = (MetadataIsReadable,)
+LAWS: Final = declared(__name__)
