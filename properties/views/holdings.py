@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     GenerationEvent,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberAdded,
     MemberCrashed,
     MemberEvent,
@@ -50,6 +51,7 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
     ConnectorStopped,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberCrashed,
     MemberLeft,
     MemberRemoved,
@@ -220,6 +222,7 @@ class Holdings(Memory):
             TaskStopped: self.on_task_stopped,
             WorkCancelled: self.on_work_cancelled,
             ConnectAssignmentReceived: self.on_work_assigned,
+            LogTailLost: self.on_tail_lost,
         }
         super().__init__(handlers)
 
@@ -331,6 +334,11 @@ class Holdings(Memory):
         else:
             holder.carried.clear()
         holder.work_protocol = event.protocol
+
+    def on_tail_lost(self, _event: LogTailLost) -> None:
+        """The log may restore a member whose removal it has lost, and with it what that holds as a zombie."""
+        for holder in self.members.values():
+            holder.unconfirmed.update(holder.holds)
 
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.
