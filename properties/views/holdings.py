@@ -344,7 +344,7 @@ class Holdings(Memory):
         """Note the generation it speaks for; whether that is another than before.
 
         A static member may have been silent through a generation, which gave on what it holds: that counts again from
-        its next assignment on. So it is where a late copy of its JoinGroup put a worker into a generation.
+        its next assignment on. So it is where a late copy of its JoinGroup put a member into a generation.
         """
         before = holder.round
         if event.generation != NO_GENERATION:
@@ -359,7 +359,7 @@ class Holdings(Memory):
         """Whether it was silent in a generation between, in which the coordinator counted it as a member."""
         if self.instances.is_static(holder.name):
             return now > (before[0], before[1] + 1)
-        if not holder.work_protocol or now[0] != before[0] or now[1] - before[1] < 2:
+        if now[0] != before[0] or now[1] - before[1] < 2:
             return False
         return any(before < each < now and holder.member_id in members for each, members in self.rounds.members.items())
 

@@ -240,3 +240,17 @@ def test_a_worker_that_must_join_again_at_once__acts_on_no_record_yet(
         *(replace(event, time_ms=600_000) for event in late),
     ]  # fmt: skip
     assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("again", "outcome"), [("c-0", Outcome.VIOLATED), ("c-1", Outcome.UNTESTED)])
+def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
+    history: History, again: str, outcome: Outcome
+) -> None:
+    failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
+    events = [
+        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
+        round_of("w0", 1, 0, "default", assigned=("c-0",)), runs("w0"), failed,
+        appended(0, "tasks-fencing-c"), appended(1, "task-c-0"), appended(2, "commit-c"),
+        round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome
