@@ -259,8 +259,8 @@ class Invariant:
     ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
     events may excuse an apparent violation, so a subject is accused without cause where they happen and are not
     recorded. ``evidence`` is the basis of an accusation. ``breaks`` is the smallest history that breaks the
-    invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each as calls of event
-    classes, one a line.
+    invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each behind the ``opening``
+    that they share, as calls of event classes, one a line. They leave out fields that do not matter.
     """
 
     name: str
@@ -275,6 +275,7 @@ class Invariant:
     relies_on: frozenset[Feature] = frozenset()
     exempted_by: tuple[type[Event], ...] = ()
     evidence: Evidence = Evidence.ABSENCE
+    opening: str = ""
     breaks: str = ""
     holds: str = ""
     excuses: str = ""

@@ -152,25 +152,19 @@ RebalanceHasACause: Final = Invariant(
         views=(Incarnations, LastJoins),
         needs=((RequestParked,),),
     ),
-    breaks="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+    opening="""
+        MemberAdded(member_id="a")
+        RequestParked(api="JoinGroup", member_id="a", metadata="x")
+        GenerationStarted(generation=1, members=("a",), leader="a")
     """,
+    breaks="""GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")""",
     holds="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=2, member_id="a", metadata="y")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+        RequestParked(generation=1, api="JoinGroup", member_id="a", metadata="y")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
     excuses="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=2, error="MEMBER_ID_REQUIRED", assigned_member_id="b")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+        JoinGroupReplied(generation=1, error="MEMBER_ID_REQUIRED", assigned_member_id="b")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
 )
 
@@ -235,19 +229,15 @@ MemberRemovalHasACause: Final = Invariant(
         views=(Incarnations, Waiting),
         needs=((GenerationStarted, GroupStatusChanged),),
     ),
+    opening="""GenerationStarted(generation=1, members=("a",), leader="a")""",
     breaks="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=1, member_id="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired")
+        RequestParked(generation=1, api="JoinGroup", member_id="a")
+        MemberRemoved(generation=1, member_id="a", reason="session expired")
     """,
-    holds="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired")
-    """,
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired")""",
     excuses="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=1, member_id="b")
-        MemberRemoved(incarnation=0, generation=1, member_id="b", reason="session expired")
+        RequestParked(generation=1, api="JoinGroup", member_id="b")
+        MemberRemoved(generation=1, member_id="b", reason="session expired")
     """,
 )
 

@@ -148,30 +148,17 @@ NoNeedlessJoin: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_asked_for, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, protocol_type="consumer",
-                        member_id="m", session_timeout_ms=1000)
+    opening="""
+        RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup")
     """,
+    breaks="""RequestObserved(api="JoinGroup", protocol_type="consumer", member_id="m", session_timeout_ms=1000)""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=4, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000, member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
+        ReplyObserved(api="Heartbeat", error="REBALANCE_IN_PROGRESS")
+        RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000, member_id="m")
     """,
 )
 
@@ -185,34 +172,19 @@ MoveNeedsNoJoin: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_not_for_a_move, Api.JOIN_GROUP, Api.HEARTBEAT), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
+        ReplyObserved(api="Heartbeat", error="NOT_COORDINATOR")
+    """,
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
+        RequestObserved(connection=2, api="JoinGroup", protocol_type="consumer", member_id="m",
                         session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=4, api="JoinGroup", version=9, protocol_type="consumer",
-                        member_id="m", session_timeout_ms=1000)
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=4, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-    """,
+    holds="""RequestObserved(connection=2, api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
 MembershipEndsForAReason: Final = Invariant(
@@ -229,12 +201,8 @@ MembershipEndsForAReason: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form({MembershipLost: _for_a_reason, PartitionsLost: _not_while_settled}, views=(Clients,)),
-    breaks="""
-        MembershipLost(member="m0", generation=1, reason="REBALANCE_IN_PROGRESS")
-    """,
-    holds="""
-        MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
-    """,
+    breaks="""MembershipLost(member="m0", generation=1, reason="REBALANCE_IN_PROGRESS")""",
+    holds="""MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")""",
 )
 
 LAWS: Final = (NoNeedlessJoin, MoveNeedsNoJoin, MembershipEndsForAReason)

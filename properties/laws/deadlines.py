@@ -140,20 +140,13 @@ NobodyIsRemovedEarly: Final = Invariant(
     exempted_by=(NodeChanged,),
     evidence=Evidence.CONCERNED,
     fold=scenario(_gone_in_time, also={MemberRemoved: _not_early}, views=(Incarnations, Sessions, TimesBefore)),
-    breaks="""
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
-                         time_ms=5000)
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=12000)
+        RequestParked(api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
+        HeartbeatReplied(generation=1, member_id="a", request_generation=1, time_ms=5000)
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
-                         time_ms=5000)
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=15000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=12000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=15000)""",
 )
 
 # ---------------------------------------------------------------------------------------------- not too late
@@ -200,22 +193,14 @@ SilentMembersAreRemovedInTime: Final = Invariant(
         ),
         views=(Incarnations, Sessions),
     ),
-    breaks="""
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=20000)
+        MemberAdded(member_id="a")
+        RequestParked(api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a")
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=10000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=20000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=10000)""",
 )
 
 
@@ -300,22 +285,14 @@ LaggardsAreRemovedInTime: Final = Invariant(
         also={MemberRemoved: _removed_for_it, GroupStatusChanged: _left_owing},
         views=(Incarnations, Sessions, TimesAfter),
     ),
-    breaks="""
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        IncarnationStarted(incarnation=0, generation=0, status="Empty")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=30000)
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout", time_ms=40000)
+        IncarnationStarted(status="Empty")
+        RequestParked(api="JoinGroup", request=0, member_id="a", rebalance_timeout_ms=30000)
+        GenerationStarted(generation=1, members=("a",), leader="a")
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        IncarnationStarted(incarnation=0, generation=0, status="Empty")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=30000)
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout", time_ms=30000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="sync timeout", time_ms=40000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="sync timeout", time_ms=30000)""",
 )
 
 
@@ -378,17 +355,16 @@ NewMembersAreGivenUpInTime: Final = Invariant(
         },
         views=(Sessions,),
     ),
+    opening="""RunStarted(subject="simulator", punctual=True)""",
     breaks="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a", time_ms=300001)
+        MemberAdded(member_id="a")
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a",
+                         time_ms=300001)
     """,
     holds="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a", time_ms=300000)
+        MemberAdded(member_id="a")
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a",
+                         time_ms=300000)
     """,
 )
 
@@ -419,18 +395,17 @@ JoinPhaseEndsWhenAllJoined: Final = Invariant(
     exempted_by=(ReplyReceived,),
     evidence=Evidence.CONCERNED,
     fold=scenario(_awaits_no_member, views=(Joins, TimesAfter)),
+    opening="""StepStarted(step="sync a 1")""",
     breaks="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", generation=1, members=(("a-1", ""),))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", generation=1, members=(("a-1", ""),))
     """,
     holds="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", generation=1, members=(("a-1", ""), ("b-1", "")))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", generation=1, members=(("a-1", ""), ("b-1", "")))
     """,
 )
@@ -463,18 +438,17 @@ JoinPhaseEnds: Final = Invariant(
     exempted_by=(ReplyReceived,),
     evidence=Evidence.CONCERNED,
     fold=scenario(_awaits_no_other, views=(Joins,)),
+    opening="""StepStarted(step="sync a 1")""",
     breaks="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", members=(("a-1", ""),))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", members=(("a-1", ""),))
     """,
     holds="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", members=(("a-1", ""), ("b-1", "")))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", members=(("a-1", ""), ("b-1", "")))
     """,
 )

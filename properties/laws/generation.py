@@ -211,7 +211,7 @@ GenerationMonotonicity: Final = Invariant(
         MemberJoined(member="m0", member_id="a", generation=2)
     """,
     excuses="""
-        IncarnationStarted(incarnation=1, generation=0)
+        IncarnationStarted(incarnation=1)
         MemberJoined(member="m0", member_id="a", generation=2)
         IncarnationStarted(incarnation=2, generation=1)
         MemberJoined(member="m0", member_id="a", generation=1)
@@ -380,14 +380,9 @@ OneProtocol: Final = Invariant(
         kept=GENERATIONS,
         views=(Rounds,),
     ),
-    breaks="""
-        MemberJoined(member="m0", generation=1, protocol="range")
-        MemberJoined(member="m1", generation=1, protocol="roundrobin")
-    """,
-    holds="""
-        MemberJoined(member="m0", generation=1, protocol="range")
-        MemberJoined(member="m1", generation=1, protocol="range")
-    """,
+    opening="""MemberJoined(member="m0", generation=1, protocol="range")""",
+    breaks="""MemberJoined(member="m1", generation=1, protocol="roundrobin")""",
+    holds="""MemberJoined(member="m1", generation=1, protocol="range")""",
 )
 
 

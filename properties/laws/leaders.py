@@ -180,21 +180,14 @@ LeaderAssignsItsMembers: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(_assignments(_to_its_members), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup", protocol_type="consumer")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", members=(("m", ""),))
+    """,
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""),))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()), ("n", ())))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()), ("n", ())))
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""),))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()),))
-    """,
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
 )
 
 LeaderAssignsEachPartitionOnce: Final = Invariant(
@@ -206,20 +199,18 @@ LeaderAssignsEachPartitionOnce: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.PRESENCE,
     fold=form(_assignments(_once), views=(Clients,)),
+    opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""), ("n", "")))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-0",))))
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m",
+                      members=(("m", ""), ("n", "")))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1,
+                        assignments=(("m", ("t-0",)), ("n", ("t-0",))))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""), ("n", "")))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-1",))))
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m",
+                      members=(("m", ""), ("n", "")))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1,
+                        assignments=(("m", ("t-0",)), ("n", ("t-1",))))
     """,
 )
 
@@ -233,27 +224,15 @@ LeaderAssignsAllPartitions: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(_assignments(_all), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
-                        topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""),), protocol="range")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()),))
+    opening="""
+        RequestObserved(api="Metadata", topics=("t",))
+        ReplyObserved(api="Metadata", partitions=("t-0",))
+        RequestObserved(api="JoinGroup", protocol_type="consumer", topics=("t",))
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", members=(("m", ""),),
+                      protocol="range")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
-                        topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="range")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
-    """,
+    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
 )
 
 CooperativeHandOver: Final = Invariant(
@@ -270,25 +249,20 @@ CooperativeHandOver: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(_assignments(_handed_over), views=(Clients,)),
+    opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""), ("n", "")), protocol="cooperative-sticky")
-        RequestObserved(connection=2, process="p1", request=2, api="JoinGroup", version=9, member_id="n",
-                        owned=("t-0",))
-        ReplyObserved(connection=2, process="p1", request=2, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="n",
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", leader="m",
+                      members=(("m", ""), ("n", "")), protocol="cooperative-sticky")
+        RequestObserved(connection=2, process="p1", api="JoinGroup", member_id="n", owned=("t-0",))
+        ReplyObserved(connection=2, process="p1", api="JoinGroup", reply_generation=2, assigned_member_id="n",
                       leader="m")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2, assignments=(("m", ("t-0",)), ("n", ())))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2,
+                        assignments=(("m", ("t-0",)), ("n", ())))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2, assignments=(("m", ("t-0",)),))
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", leader="m", members=(("m", ""),),
+                      protocol="cooperative-sticky")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2, assignments=(("m", ("t-0",)),))
     """,
 )
 
@@ -301,21 +275,12 @@ FollowersAssignNothing: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(_syncs(_nothing_as_follower), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="n")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="n")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="n")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-    """,
+    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
 )
 
 SkippedAssignmentIsEmpty: Final = Invariant(
@@ -327,21 +292,12 @@ SkippedAssignmentIsEmpty: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(_syncs(_nothing_when_skipping), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", skip_assignment=True)
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", skip_assignment=True)
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", skip_assignment=True)
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-    """,
+    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
 )
 
 LAWS: Final = (

@@ -185,16 +185,12 @@ JoinGroupIsAnswered: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=_replies_to(Api.JOIN_GROUP, JoinGroupReplied),
     kind=Kind.LIVENESS,
-    breaks="""
+    opening="""
         MemberStarted(member="m0", rebalance_timeout_ms=60000, session_timeout_ms=10000)
         RequestSent(member="m0", api="JoinGroup", request=0)
-        RequestSent(member="m0", api="Heartbeat", request=1, time_ms=80000)
     """,
-    holds="""
-        MemberStarted(member="m0", rebalance_timeout_ms=60000, session_timeout_ms=10000)
-        RequestSent(member="m0", api="JoinGroup", request=0)
-        RequestAnswered(member="m0", api="JoinGroup", request=0, error="NONE", time_ms=60000)
-    """,
+    breaks="""RequestSent(member="m0", api="Heartbeat", time_ms=80000)""",
+    holds="""RequestAnswered(member="m0", api="JoinGroup", time_ms=60000)""",
 )
 
 SyncGroupIsAnswered: Final = Invariant(
@@ -207,18 +203,12 @@ SyncGroupIsAnswered: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=_replies_to(Api.SYNC_GROUP, SyncGroupReplied),
     kind=Kind.LIVENESS,
-    breaks="""
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=60000)
-        RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
-        HeartbeatReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="b", time_ms=80000)
+    opening="""
+        RequestParked(api="JoinGroup", request=0, member_id="a", rebalance_timeout_ms=60000)
+        RequestParked(generation=1, api="SyncGroup", member_id="a")
     """,
-    holds="""
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=60000)
-        RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
-        SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", time_ms=60000)
-    """,
+    breaks="""HeartbeatReplied(generation=1, member_id="b", time_ms=80000)""",
+    holds="""SyncGroupReplied(generation=1, request=1, member_id="a", time_ms=60000)""",
 )
 
 
@@ -298,19 +288,12 @@ RebalancePhaseEnds: Final = Invariant(
         views=(OpenRequests, Timeouts, Incarnations, Sessions),
     ),
     kind=Kind.LIVENESS,
-    breaks="""
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=60000)
-        GroupStatusChanged(incarnation=0, generation=0, from_status="Empty", to_status="PreparingRebalance")
-        HeartbeatReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="b", time_ms=80000)
+    opening="""
+        RequestParked(api="JoinGroup", request=0, member_id="a", rebalance_timeout_ms=60000)
+        GroupStatusChanged(from_status="Empty", to_status="PreparingRebalance")
     """,
-    holds="""
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=60000)
-        GroupStatusChanged(incarnation=0, generation=0, from_status="Empty", to_status="PreparingRebalance")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="PreparingRebalance", to_status="Empty",
-                           time_ms=60000)
-    """,
+    breaks="""HeartbeatReplied(generation=1, request=2, member_id="b", time_ms=80000)""",
+    holds="""GroupStatusChanged(generation=1, from_status="PreparingRebalance", to_status="Empty", time_ms=60000)""",
 )
 
 
@@ -361,18 +344,13 @@ EveryPartitionGetsAnOwner: Final = Invariant(
         needs=((TopicsDescribed,), (MemberStarted, SubscriptionChanged), (MemberJoined, AssignmentCompleted)),
     ),
     kind=Kind.LIVENESS,
-    breaks="""
+    opening="""
         TopicsDescribed(partitions=("t-0",), metadata_max_age_ms=5000)
         MemberStarted(member="m0", topics=("t",), rebalance_timeout_ms=60000, session_timeout_ms=10000)
         AssignmentCompleted(member="m0", generation=1, owned=())
-        OffsetCommitted(member="m0", generation=1, partition="u-0", offset=0, error="NONE", time_ms=400000)
     """,
-    holds="""
-        TopicsDescribed(partitions=("t-0",), metadata_max_age_ms=5000)
-        MemberStarted(member="m0", topics=("t",), rebalance_timeout_ms=60000, session_timeout_ms=10000)
-        AssignmentCompleted(member="m0", generation=1, owned=())
-        AssignmentCompleted(member="m0", generation=2, owned=("t-0",), time_ms=60000)
-    """,
+    breaks="""OffsetCommitted(member="m0", generation=1, partition="u-0", offset=0, time_ms=400000)""",
+    holds="""AssignmentCompleted(member="m0", generation=2, owned=("t-0",), time_ms=60000)""",
 )
 
 
@@ -408,9 +386,7 @@ RebalanceCompletes: Final = Invariant(
     kind=Kind.LIVENESS,
     needs_end=True,
     evidence=Evidence.PRESENCE,
-    breaks="""
-        RunEnded(pending=("m0 waits for a SyncGroup reply",))
-    """,
+    breaks="""RunEnded(pending=("m0 waits for a SyncGroup reply",))""",
     holds="""
         MemberJoined(member="m0", generation=1)
         RunEnded(pending=())

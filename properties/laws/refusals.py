@@ -96,12 +96,8 @@ RefusalsAreDocumented: Final = Invariant(
     ),
     evidence=Evidence.PRESENCE,
     fold=scenario(_documented_in_step, also=dict.fromkeys(REPLIES, _documented)),
-    breaks="""
-        SyncGroupReplied(incarnation=0, generation=1, request=1, error="OFFSET_OUT_OF_RANGE", member_id="a")
-    """,
-    holds="""
-        SyncGroupReplied(incarnation=0, generation=1, request=1, error="ILLEGAL_GENERATION", member_id="a")
-    """,
+    breaks="""SyncGroupReplied(generation=1, error="OFFSET_OUT_OF_RANGE", member_id="a")""",
+    holds="""SyncGroupReplied(generation=1, error="ILLEGAL_GENERATION", member_id="a")""",
 )
 
 _REBALANCING: Final[Mapping[type[Event], GroupStatus]] = MappingProxyType(
@@ -225,18 +221,12 @@ RefusalsAreTrue: Final = Invariant(
     fold=scenario(
         _true_in_step, also=dict.fromkeys(REPLIES, _true), views=(Incarnations, Writes, Disturbed, TimesBefore)
     ),
-    breaks="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
-        OffsetCommitReplied(incarnation=0, generation=1, request=1, error="REBALANCE_IN_PROGRESS", member_id="a",
-                            request_generation=1)
+    opening="""
+        GenerationStarted(generation=1, members=("a",), leader="a")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
-    holds="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="REBALANCE_IN_PROGRESS", member_id="a",
-                         request_generation=1)
-    """,
+    breaks="""OffsetCommitReplied(generation=1, error="REBALANCE_IN_PROGRESS", member_id="a", request_generation=1)""",
+    holds="""HeartbeatReplied(generation=1, error="REBALANCE_IN_PROGRESS", member_id="a", request_generation=1)""",
 )  # fmt: skip
 
 
@@ -259,16 +249,15 @@ NoServerError: Final = Invariant(
     premises=PREMISES,
     evidence=Evidence.CONCERNED,
     fold=scenario(_no_server_error, views=(Disturbed,)),
+    opening="""StepStarted(step="join a")""",
     breaks="""
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1)
-        ReplyReceived(request=1, error="UNKNOWN_SERVER_ERROR")
+        RequestIssued(client="a", api="JoinGroup")
+        ReplyReceived(error="UNKNOWN_SERVER_ERROR")
         GroupDescribed(status="Empty")
     """,
     holds="""
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1)
-        ReplyReceived(request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup")
+        ReplyReceived(error="MEMBER_ID_REQUIRED", assigned_member_id="a-1")
         GroupDescribed(status="Empty")
     """,
 )
@@ -286,14 +275,9 @@ NothingIsThrown: Final = Invariant(
     premises=PREMISES,
     evidence=Evidence.PRESENCE,
     fold=scenario(_nothing_is_thrown),
-    breaks="""
-        StepStarted(step="advance 5000")
-        GroupDescribed(status="Stable", exception="IllegalArgumentException")
-    """,
-    holds="""
-        StepStarted(step="advance 5000")
-        GroupDescribed(status="Stable")
-    """,
+    opening="""StepStarted(step="advance 5000")""",
+    breaks="""GroupDescribed(status="Stable", exception="IllegalArgumentException")""",
+    holds="""GroupDescribed(status="Stable")""",
 )
 
 

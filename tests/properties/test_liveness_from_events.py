@@ -313,7 +313,7 @@ def test_nobody_in_the_group_wants_a_partition__is_untested(history: History) ->
 
 
 def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: History) -> None:
-    """What a clock remembers of waits that are over goes, also where no timeout is known."""
+    """A clock forgets waits that are over, also where no timeout is known."""
     events = [event for i in range(2_000) for event in (sent(i, request=i), RequestAnswered(
         member="m0", api="JoinGroup", request=i, error="NONE", time_ms=i))]  # fmt: skip
     memories: Memories = {}

@@ -89,7 +89,7 @@ def written(store: str, attempt: int, status: str, offset: int, generation: int 
 END = (RunSettled(), RunEnded())
 ALONE = (configured("w0"), *runs("w0", 1))
 TAKEN_OVER = (configured("w0"), *runs("w0", 1), *written("w0", 0, "RUNNING", 0))
-"""What comes next is the start of the task at w1, in generation 2."""
+"""The next event is the start of the task at w1, in generation 2."""
 AT_W1 = (TaskStopped(member="w0", generation=1, task="c-0"), configured("w1"), assigned("w0", 2), *runs("w1", 2))
 
 

@@ -1,4 +1,4 @@
-"""What was not tested is untested, what is open is raised, and what was not asked for does not count."""
+"""An invariant without a case is untested, an open one raises, and one that was not asked for does not count."""
 
 from __future__ import annotations
 

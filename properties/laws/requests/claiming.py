@@ -201,28 +201,19 @@ ClaimsAreTheAssignment: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_as_assigned, Api.JOIN_GROUP), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
+    """,
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0", "t-1"))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
+                        subscription_version=3, owned=("t-0", "t-1"))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
+                        subscription_version=3, owned=("t-0",))
     """,
 )
 
@@ -237,12 +228,11 @@ LostPartitionsAreNotClaimed: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(requests(_nothing_lost, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3,
+                        owned=("t-0",))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
     """,
 )
 
@@ -255,13 +245,12 @@ EagerMembersClaimNothing: Final = Invariant(
     evidence=Evidence.PRESENCE,
     fold=form(requests(_nothing_when_eager, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",),
-                        protocols=("range", "cooperative-sticky"), subscription_version=3, owned=("t-0",))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("range", "cooperative-sticky"),
+                        subscription_version=3, owned=("t-0",))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("range", "cooperative-sticky"), subscription_version=3)
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("range", "cooperative-sticky"),
+                        subscription_version=3)
     """,
 )
 
@@ -275,30 +264,14 @@ RevokedPartitionsAreHandedOver: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        owned=("t-0",),
-                        rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m",
-                      protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=2, time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", member_id="m", owned=("t-0",), rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", protocol="cooperative-sticky")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2)
+        ReplyObserved(api="SyncGroup")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        owned=("t-0",), rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m", protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=2, time_ms=1001)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
 )
 
 ClaimedGenerationFits: Final = Invariant(
@@ -312,26 +285,19 @@ ClaimedGenerationFits: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(requests(_claimed_generation, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        subscription_version=3, owned=("t-0",), owned_generation=1)
+        RequestObserved(api="JoinGroup", subscription_version=3)
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
+        RequestObserved(api="JoinGroup", member_id="m", subscription_version=3, owned=("t-0",), owned_generation=1)
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",),
-                                owned_generation=1)
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
+                        subscription_version=3, owned=("t-0",), owned_generation=1)
     """,
 )
 
@@ -345,26 +311,14 @@ CommitsWhatItOwns: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form({**observed(_commits_its_own, Api.OFFSET_COMMIT), OffsetCommitted: _committed_its_own}, views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
-                        request_generation=1, offsets=(("t-1", 5),))
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
-                        request_generation=1, offsets=(("t-0", 5),))
-    """,
+    breaks="""RequestObserved(api="OffsetCommit", member_id="m", request_generation=1, offsets=(("t-1", 5),))""",
+    holds="""RequestObserved(api="OffsetCommit", member_id="m", request_generation=1, offsets=(("t-0", 5),))""",
 )
 
 LAWS: Final = (

@@ -175,18 +175,14 @@ LooksUpTheCoordinator: Final = Invariant(
         counts_from=_goes_on_since,
         views=(Clients,),
     ),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="NOT_COORDINATOR")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", error="NOT_COORDINATOR")
     """,
+    breaks="""RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1001)""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=2, api="FindCoordinator", version=4)
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1001)
+        RequestObserved(connection=2, api="FindCoordinator")
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1001)
     """,
 )
 
@@ -201,39 +197,28 @@ PausesAfterRefusals: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), _pauses), views=(RefusedForNow,)),
     breaks="""
-        ReplyObserved(connection=1, process="p0", request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=10, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
     """,
     holds="""
-        ReplyObserved(connection=1, process="p0", request=1, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=100)
-        ReplyObserved(connection=1, process="p0", request=2, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=200)
-        ReplyObserved(connection=1, process="p0", request=3, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=300)
-        ReplyObserved(connection=1, process="p0", request=4, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=400)
-        ReplyObserved(connection=1, process="p0", request=5, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=500)
-        ReplyObserved(connection=1, process="p0", request=6, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=600)
-        ReplyObserved(connection=1, process="p0", request=7, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=700)
-        ReplyObserved(connection=1, process="p0", request=8, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=800)
-        ReplyObserved(connection=1, process="p0", request=9, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=900)
-        ReplyObserved(connection=1, process="p0", request=10, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=1000)
+        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=100)
+        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=200)
+        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=300)
+        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=400)
+        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=500)
+        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=600)
+        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=700)
+        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=800)
+        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=900)
+        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=1000)
     """,
 )
 
@@ -253,20 +238,17 @@ LeavesOnClose: Final = Invariant(
     fold=form(
         {ProcessEnded: _left_at_the_end, MemberLeft: _left_and_ended, MembershipLost: _left_by_itself}, views=(Clients,)
     ),
+    opening="""RequestObserved(api="JoinGroup")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="LeaveGroup", version=5, leaving=(("m", ""),))
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="LeaveGroup", leaving=(("m", ""),))
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
 )
 

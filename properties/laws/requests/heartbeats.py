@@ -132,18 +132,14 @@ HeartbeatsAsAMember: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_as_a_member, Api.HEARTBEAT), views=(Clients,)),
+    opening="""RequestObserved(api="JoinGroup")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m")
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
     """,
 )
 
@@ -156,22 +152,13 @@ NoHeartbeatWhileJoining: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_not_while_joining, Api.HEARTBEAT), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-    """,
+    opening="""RequestObserved(api="JoinGroup", member_id="m")""",
+    breaks="""RequestObserved(api="Heartbeat", member_id="m")""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
     """,
-    excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        RequestObserved(connection=2, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-    """,
+    excuses="""RequestObserved(connection=2, api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
 HeartbeatsKeepTheSession: Final = Invariant(
@@ -194,26 +181,14 @@ HeartbeatsKeepTheSession: Final = Invariant(
         counts_from=_counted_from,
         views=(Clients,),
     ),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1, time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1, time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1, time_ms=1001)""",
+    holds="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1, time_ms=1000)""",
 )
 
 LAWS: Final = (

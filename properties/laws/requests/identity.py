@@ -206,25 +206,19 @@ MemberIdIsKept: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({**requests(_id_is_kept, Api.JOIN_GROUP), MemberJoined: _joined_as}, views=(Clients, Members)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="JoinGroup")
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        session_timeout_ms=1000)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="JoinGroup", member_id="m", session_timeout_ms=1000)
     """,
     excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", time_ms=1)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=2000)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", time_ms=1)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=2000)
     """,
 )
 
@@ -238,19 +232,12 @@ RequiredMemberIdIsUsed: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=in_time(_required_ms, "join again under the id that it was assigned", Api.JOIN_GROUP, right=_the_required_id),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        session_timeout_ms=1000)
-    """,
+    breaks="""RequestObserved(api="JoinGroup", session_timeout_ms=1000)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", session_timeout_ms=1000)""",
 )
 
 LostMembershipIsNotUsed: Final = Invariant(
@@ -265,16 +252,12 @@ LostMembershipIsNotUsed: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_not_lost, *OF_MEMBERS), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m")
+    opening="""
+        RequestObserved(api="JoinGroup", member_id="m")
+        ReplyObserved(api="JoinGroup", error="UNKNOWN_MEMBER_ID")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
-    """,
+    breaks="""RequestObserved(api="JoinGroup", member_id="m")""",
+    holds="""RequestObserved(api="JoinGroup")""",
 )
 
 GenerationIsTheLast: Final = Invariant(
@@ -287,20 +270,12 @@ GenerationIsTheLast: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(requests(_last_generation, *_OF_A_GENERATION), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=2)
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=2)""",
+    holds="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
 LAWS: Final = (MemberIdIsKept, RequiredMemberIdIsUsed, LostMembershipIsNotUsed, GenerationIsTheLast)

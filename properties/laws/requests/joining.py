@@ -126,20 +126,17 @@ JoinsOneAtATime: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(requests(_one_at_a_time, *CHAIN), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
+        RequestObserved(api="JoinGroup", member_id="m", rebalance_timeout_ms=60000)
     """,
     excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=1000,
-                        time_ms=1001)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000, time_ms=1001)
     """,
 )
 
@@ -152,24 +149,14 @@ RejoinsWhenRebalancing: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=in_time(_rejoin_ms, "join the rebalance", Api.JOIN_GROUP),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m")
+        ReplyObserved(api="Heartbeat", error="REBALANCE_IN_PROGRESS")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", time_ms=1001)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
 )
 
 SyncFollowsJoin: Final = Invariant(
@@ -182,20 +169,12 @@ SyncFollowsJoin: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", time_ms=1001)""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", time_ms=1000)""",
 )
 
 OffersItsAssignors: Final = Invariant(
@@ -207,14 +186,9 @@ OffersItsAssignors: Final = Invariant(
     exempted_by=(MemberStarted,),
     evidence=Evidence.CONCERNED,
     fold=form({RequestSent: _as_configured}, views=(Clients,), needs=((MemberStarted,),)),
-    breaks="""
-        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
-        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))
-    """,
-    holds="""
-        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
-        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))
-    """,
+    opening="""MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))""",
+    breaks="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))""",
+    holds="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))""",
 )
 
 LAWS: Final = (JoinsOneAtATime, RejoinsWhenRebalancing, SyncFollowsJoin, OffersItsAssignors)

@@ -34,12 +34,12 @@ MetadataIsReadable: Final = Invariant(
     evidence=Evidence.PRESENCE,
     fold=form(observed(_is_readable, Api.JOIN_GROUP, Api.SYNC_GROUP), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=5, protocols=("range",),
-                        protocol_type="consumer", topics=("t",), malformed=(("range", "00010000000100017400000000"),))
+        RequestObserved(api="JoinGroup", protocols=("range",), protocol_type="consumer", topics=("t",),
+                        malformed=(("range", "00010000000100017400000000"),))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=5, protocols=("range",),
-                        protocol_type="consumer", topics=("t",), subscription_version=1)
+        RequestObserved(api="JoinGroup", protocols=("range",), protocol_type="consumer", topics=("t",),
+                        subscription_version=1)
     """,
 )
 

@@ -126,14 +126,9 @@ InstanceIdIsSent: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(observed(_instance_is_sent, *OF_MEMBERS), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5)
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, instance_id="i0")
-    """,
+    opening="""RequestObserved(api="JoinGroup", instance_id="i0")""",
+    breaks="""RequestObserved(api="SyncGroup")""",
+    holds="""RequestObserved(api="SyncGroup", instance_id="i0")""",
 )
 
 StaticRestart: Final = Invariant(
@@ -146,18 +141,13 @@ StaticRestart: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form(observed(_comes_back_as, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ProcessStarted(process="p0", run=2)
-        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i1")
+    opening="""
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        ProcessStarted(run=2)
     """,
-    holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ProcessStarted(process="p0", run=2)
-        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i0")
-    """,
+    breaks="""RequestObserved(connection=2, api="JoinGroup", instance_id="i1")""",
+    holds="""RequestObserved(connection=2, api="JoinGroup", instance_id="i0")""",
 )
 
 StaticMemberStays: Final = Invariant(
@@ -170,16 +160,15 @@ StaticMemberStays: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({**requests(_stays, Api.LEAVE_GROUP), ProcessEnded: _stayed, MemberLeft: _stayed}, views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="LeaveGroup", version=5, leaving=(("m", "i0"),))
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        RequestObserved(api="LeaveGroup", leaving=(("m", "i0"),))
     """,
     holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
 )
 
@@ -199,18 +188,15 @@ FencedMemberStops: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({**requests(_stops, *OF_MEMBERS), ProcessEnded: _stopped, MemberLeft: _stopped}, views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
+        ReplyObserved(api="JoinGroup", error="FENCED_INSTANCE_ID")
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
     """,
     holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
-        ProcessEnded(process="p0", exit_status=1)
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
+        ReplyObserved(api="JoinGroup", error="FENCED_INSTANCE_ID")
+        ProcessEnded(exit_status=1)
     """,
 )
 

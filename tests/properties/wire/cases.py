@@ -35,11 +35,6 @@ class Cases:
 
         return take
 
-    @property
-    def held(self) -> set[str]:
-        """The claims that hold in one of the cases."""
-        return {each.values[0] for each in self.all if each.values[1] is HELD}
-
 
 def check(history: History, claim: str, outcome: Outcome, write: Case) -> None:
     """The claim has this outcome, and no other claim is violated."""
