@@ -99,9 +99,10 @@ NoDoubleOwnership: Final = Invariant(
         "generations are distinguished by the coordinator's incarnation; where no event names it, the run had but one",
         "a silent static member that the coordinator keeps in a new generation has not joined it and is not current; "
         "when it joins a later one, what it held meanwhile counts again from its next assignment on",
+        "so does what members hold when the log loses its tail, with which it may lose the removal of a zombie",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
-        "a Connect worker that lost its membership, or that a late copy of its JoinGroup put into a generation which "
-        "it never joined, may return with what it ran until its next assignment is complete",
+        "a Connect worker that lost its membership, or a member that a late copy of its JoinGroup put into a "
+        "generation which it never joined, may return with what it held until its next assignment is complete",
         "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer; what it "
         "ran under an incremental protocol when it joined an eager round counts again from its next assignment on "
         "(KAFKA-13816)",

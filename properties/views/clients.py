@@ -49,7 +49,7 @@ from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.client import Client, Process
 from rebalance_check.properties.views.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
 from rebalance_check.properties.views.own_record import METADATA, OwnRecords, OwnRequest, Recorded
-from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that a member sends about itself."""
@@ -106,7 +106,7 @@ class Clients(Memory):
         self.sent: RequestObserved | None = None
         self.got: ReplyObserved | None = None
         self.request: RequestObserved | None = None
-        self.processes: Recent[str, Process] = Recent(DEPARTED)
+        self.processes: Recent[str, Process] = Recent(WAITING)
         self.clients: Recent[int, Client] = Recent(WAITING)
         self.records = OwnRecords()
         self._count = 0

@@ -206,7 +206,8 @@ class Commit:
     """The task configs of one connector that are in force, or were written since.
 
     ``config`` is the connector's last record, ``applied`` that of the last commit ``event``, and ``counted`` the last
-    task count record. ``is_known`` says that no worker was away since that commit.
+    task count record. ``removed`` is the record that deleted the connector before. ``is_known`` says that no worker was
+    away since that commit.
     """
 
     config: ConfigAppended | None = None
@@ -215,6 +216,7 @@ class Commit:
     tasks: dict[str, str | None] = field(default_factory=dict)
     pending: dict[str, str | None] = field(default_factory=dict)
     counted: ConfigAppended | None = None
+    removed: ConfigAppended | None = None
     is_known: bool = True
 
 
@@ -242,7 +244,7 @@ class Commits(Memory):
         kind, rest = kind_and_name(event.key)
         named = task_key(rest) if kind == "task-" else None
         if kind == "connector-" and event.value is None:
-            self.of.pop(rest, None)
+            self.of[rest] = Commit(removed=event)
         elif kind == "connector-":
             self.of.setdefault(rest, Commit()).config = event
         elif named is not None:

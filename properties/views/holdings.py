@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     GenerationEvent,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberAdded,
     MemberCrashed,
     MemberEvent,
@@ -50,6 +51,7 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
     ConnectorStopped,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberCrashed,
     MemberLeft,
     MemberRemoved,
@@ -220,6 +222,7 @@ class Holdings(Memory):
             TaskStopped: self.on_task_stopped,
             WorkCancelled: self.on_work_cancelled,
             ConnectAssignmentReceived: self.on_work_assigned,
+            LogTailLost: self.on_tail_lost,
         }
         super().__init__(handlers)
 
@@ -332,11 +335,16 @@ class Holdings(Memory):
             holder.carried.clear()
         holder.work_protocol = event.protocol
 
+    def on_tail_lost(self, _event: LogTailLost) -> None:
+        """The log may restore a member whose removal it has lost, and with it what that holds as a zombie."""
+        for holder in self.members.values():
+            holder.unconfirmed.update(holder.holds)
+
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.
 
         A static member may have been silent through a generation, which gave on what it holds: that counts again from
-        its next assignment on. So it is where a late copy of its JoinGroup put a worker into a generation.
+        its next assignment on. So it is where a late copy of its JoinGroup put a member into a generation.
         """
         before = holder.round
         if event.generation != NO_GENERATION:
@@ -351,7 +359,7 @@ class Holdings(Memory):
         """Whether it was silent in a generation between, in which the coordinator counted it as a member."""
         if self.instances.is_static(holder.name):
             return now > (before[0], before[1] + 1)
-        if not holder.work_protocol or now[0] != before[0] or now[1] - before[1] < 2:
+        if now[0] != before[0] or now[1] - before[1] < 2:
             return False
         return any(before < each < now and holder.member_id in members for each, members in self.rounds.members.items())
 

@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.recent import WAITING, Recent
-from rebalance_check.properties.views.worker import connector_of
+from rebalance_check.properties.views.worker import NO_ERROR, connector_of
 from rebalance_check.properties.views.workers import Workers
 
 NOTED_MS: Final = 120_000
@@ -108,7 +108,8 @@ class Restarts(Memory):
         stopped = [work for work in worker.claim or () if work not in worker.running]
         self.new = [work for work in stopped if is_new or work in event.assigned]
         earlier, before = self._rounds.get(worker.number, (0, 0))
-        self._rounds[worker.number] = (before, self._seen)
+        if not event.revoked and event.error == NO_ERROR:  # else it joins again at once, and acts on nothing it noted
+            self._rounds[worker.number] = (before, self._seen)
         self.noted = [
             work
             for work in self.new

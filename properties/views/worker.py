@@ -142,6 +142,8 @@ class Worker:
             self.carried.clear()
             kept = {work: since for work, since in (self.claim or {}).items() if work not in event.revoked}
             self.claim = {**kept, **dict.fromkeys(event.assigned, event)}
+        for work in self.failed.keys() - self.claim.keys():
+            del self.failed[work]
         if event.error == NO_ERROR:
             self.outdated.clear()
         self.received, self.accepted, self.unstable = event, None, None

@@ -40,7 +40,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.holdings import Rounds
-from rebalance_check.properties.views.recent import DEPARTED, Recent
+from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.worker import FAILED, Started, Worker, work_of
 
 
@@ -53,7 +53,7 @@ class Workers(Memory):
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
         self.workers: dict[str, Worker] = {}
-        self.names: Recent[str, str] = Recent(DEPARTED)
+        self.names: Recent[str, str] = Recent(WAITING)
         self.by_store: dict[str, str] = {}
         self.runners: dict[str, dict[str, Worker]] = {}
         self._received_so_far = 0

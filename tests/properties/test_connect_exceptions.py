@@ -223,3 +223,34 @@ def test_a_worker_that_is_paused__is_not_away(history: History, resumed_ms: int,
         e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",), time_ms=600_000),
     ]  # fmt: skip
     assert judge(history(*events)).verdict("work_stops_while_away").outcome is outcome
+
+
+@pytest.mark.parametrize(("revoked", "outcome"), [(("d",), Outcome.HELD), ((), Outcome.VIOLATED)])
+def test_a_worker_that_must_join_again_at_once__acts_on_no_record_yet(
+    history: History, revoked: tuple[str, ...], outcome: Outcome
+) -> None:
+    starts, stops = (
+        kind(member="w0", generation=1, connector="c") for kind in (e.ConnectorStarted, e.ConnectorStopped)
+    )
+    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c",))
+    rounds = (round_of("w0", generation, 1, revoked=revoked) for generation in (2, 3))
+    late = (*rounds, stops, claims, round_of("w0", 4, 1, assigned=("c",)), starts, stops, starts)
+    events = [
+        round_of("w0", 1, 0, assigned=("c",)), starts, appended(0, "connector-c"),
+        *(replace(event, time_ms=600_000) for event in late),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("again", "outcome"), [("c-0", Outcome.VIOLATED), ("c-1", Outcome.UNTESTED)])
+def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
+    history: History, again: str, outcome: Outcome
+) -> None:
+    failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
+    events = [
+        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
+        round_of("w0", 1, 0, "default", assigned=("c-0",)), runs("w0"), failed,
+        appended(0, "tasks-fencing-c"), appended(1, "task-c-0"), appended(2, "commit-c"),
+        round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome
