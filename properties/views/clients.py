@@ -49,7 +49,7 @@ from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.client import Client, Process
 from rebalance_check.properties.views.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
 from rebalance_check.properties.views.own_record import METADATA, OwnRecords, OwnRequest, Recorded
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, WAITING, Recent
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that a member sends about itself."""
@@ -107,6 +107,7 @@ class Clients(Memory):
         self.got: ReplyObserved | None = None
         self.request: RequestObserved | None = None
         self.processes: Recent[str, Process] = Recent(WAITING)
+        self._ended: Recent[str, Process] = Recent(DEPARTED)
         self.clients: Recent[int, Client] = Recent(WAITING)
         self.records = OwnRecords()
         self._count = 0
@@ -169,7 +170,7 @@ class Clients(Memory):
     def _process(self, name: str) -> Process:
         found = self.processes.get(name)
         if found is None:
-            found = self.processes[name] = Process(name)
+            found = self.processes[name] = self._ended.pop(name, None) or Process(name)
         return found
 
     def has(self, client: Client) -> bool:
@@ -300,6 +301,7 @@ class Clients(Memory):
                 )
             case ProcessEnded():
                 self._forget_clients(process)
+                self._ended[event.process] = self.processes.pop(event.process)
             case ProcessSignalled():
                 self._signalled(process, event)
 
