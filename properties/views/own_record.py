@@ -124,6 +124,8 @@ class OwnRecords:
             case MemberStarted():
                 return self._start(event)
             case MemberLeft() | MemberCrashed():
+                self._topics.pop(event.member, None)
+                self._connections.pop(event.member, None)
                 status = 0 if isinstance(event, MemberLeft) else -1
                 return OwnEnd(process=event.member, exit_status=status, record=event, **_place(event))
             case _:

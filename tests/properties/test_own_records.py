@@ -14,6 +14,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.laws.client_causes import MembershipEndsForAReason
 from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin
+from rebalance_check.properties.views.recent import DEPARTED
 
 History = Callable[..., list[Event]]
 JUDGED = (*WireClaims, MembershipEndsForAReason, OneCommitPrecedesAJoin)
@@ -49,6 +50,10 @@ AGAIN = sent(9, "JoinGroup", member_id="a")
 ANEW = sent(9, "JoinGroup")
 METADATA = e.MetadataReceived(member="m0", partitions=("t-0",))
 KNOWS_METADATA = (STARTED, METADATA, *SETTLED[1:])
+CLAIMS = e.RequestSent(
+    member="m0", api="JoinGroup", request=8, version=9, member_id="a", protocols=("cooperative-sticky",),
+    owned=("t-0",), claimed_generation=1,
+)  # fmt: skip
 
 HELD: dict[str, tuple[Event, ...]] = {
     "an accepted join is given up for the next rebalance": (
@@ -69,6 +74,13 @@ HELD: dict[str, tuple[Event, ...]] = {
         replace(STARTED, auto_commit_interval_ms=5_000), *SETTLED[1:], of_a(3, "Heartbeat"),
         got(3, "Heartbeat", "REBALANCE_IN_PROGRESS"), of_a(4, "OffsetCommit"),
         e.ListenerCalled(member="m0", callback="onPartitionsRevoked", partitions=("t-0",)), of_a(5, "OffsetCommit"),
+    ),
+    "its record begins when it is a member": (
+        CLAIMS, got(8, "JoinGroup", "REBALANCE_IN_PROGRESS"), replace(CLAIMS, request=9),
+    ),
+    "it is one of hundreds": (
+        *SETTLED, *(replace(STARTED, member=f"m{number}") for number in range(1, DEPARTED + 2)),
+        CLAIMS, got(8, "JoinGroup", "REBALANCE_IN_PROGRESS"), replace(CLAIMS, request=9),
     ),
     "its application is busy": (
         *ACCEPTED, e.ApplicationBusy(member="m0", polled_ms=0, busy_ms=20_000, time_ms=1),
