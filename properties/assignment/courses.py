@@ -1,6 +1,6 @@
-"""Several rounds of one group, and what must hold of them together: a member comes, then nothing happens any more.
+"""Several rounds of one group, and claims about all of them together: a member comes, then nothing happens any more.
 
-A claim about one answer (`claims`) cannot see what an assignor remembers, nor how long a group goes on moving its
+A claim about one answer (`claims`) cannot see the memory of an assignor, nor how long a group goes on moving its
 partitions. A course begins without claims, with all members but the last; then the last one comes, and rounds follow
 until one changes nothing. Another member leads every time, as happens where leaders go.
 """
@@ -26,7 +26,7 @@ MOST_ROUNDS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the leader saw and answered; ``without_memory`` is the answer of an assignor that never assigned before."""
+    """The problem of the leader and its answer; ``without_memory``: of an assignor that never assigned before."""
 
     problem: Problem
     answer: Answer
@@ -43,7 +43,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class CourseClaim:
-    """A claim: its name, its sentence, its check (what is wrong, or nothing), and the assignors that it holds for."""
+    """A claim: its name, its sentence, its check (the finding, or nothing), and the assignors that it holds for."""
 
     name: str
     sentence: str

@@ -1,4 +1,4 @@
-"""The last request of a member and what became of it: answered, parked, lost on its way, or never sent."""
+"""The last request of a member and its fate: answered, parked, lost on its way, or never sent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REPLIES: Final[dict[str, type[ReplyEvent]]] = {
 
 
 def why_member_waits(member: LastOfMember, events: Sequence[Event], end_ms: int | None) -> Iterator[Because]:
-    """The last exchange of a member, and what it does not do: a sentence for each.
+    """The last exchange of a member, and the steps that it does not take: a sentence for each.
 
     The run ends at ``end_ms``, None where that is not on the clock of the member.
     """
@@ -95,8 +95,8 @@ def _never_asked(member: LastOfMember, end_ms: int | None) -> Iterator[Because]:
 
 
 def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequence[Event]) -> Iterator[Because]:
-    """What the coordinator does with the request, where its events are recorded."""
-    after = _after(events, sent)
+    """The fate of the request at its coordinator, where the events of that are recorded."""
+    after = events[next((place for place, event in enumerate(events) if event is sent), len(events)) + 1 :]
     if not any(isinstance(event, CoordinatorEvent) for event in events):
         return
     replied = next((event for event in after if _answers(event, member, sent)), None)
@@ -108,13 +108,6 @@ def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequenc
         yield Because(f"the coordinator parks it at {STEP} and never replies.", parked)
     else:
         yield Because("no coordinator takes it: the request was lost, or waits where nothing answers.", sent)
-
-
-def _after(events: Sequence[Event], sent: RequestSent) -> Sequence[Event]:
-    for place in range(len(events) - 1, -1, -1):
-        if events[place] is sent:
-            return events[place + 1 :]
-    return ()
 
 
 def _answers(event: Event, member: LastOfMember, sent: RequestSent) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalance_check.model.vocabulary.events import Event, RunEnded, TopicsDescribed
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.standstill.exchanges import why_member_waits
-from rebalance_check.properties.standstill.groups import why_group_waits
 from rebalance_check.properties.standstill.loops import Loop, loop_of_group, loop_of_member
 from rebalance_check.properties.standstill.members import LastOfMember, last_of_members
 from rebalance_check.properties.standstill.owners import things_of, why_owned_wrongly
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """What is known of a run that came to no rest when it ended.
+    """The knowledge of a run that came to no rest when it ended.
 
     ``events`` are its last ones, ``group`` the group at its coordinator (None where that records nothing),
     ``is_punctual`` says that all sources have one clock.
@@ -59,7 +59,7 @@ class Standstill:
         return sorted(known & self.words)
 
     def reasons(self, loops: Iterable[Loop]) -> Iterator[Because]:
-        """Why the run came to no rest: loops, what each stuck member waits for, the group, what no member owns."""
+        """Why the run came to no rest: loops, the waiting of each stuck member, the group, things without an owner."""
         looping = set()
         end_ms = self.ended.time_ms if self.is_punctual else None
         for loop in loops:
@@ -70,7 +70,7 @@ class Standstill:
                 yield from why_member_waits(member, self.events, end_ms)
                 yield from self._untimed(member.name, f"no timer of {member.name} is armed")
         if self.group is not None:
-            yield from why_group_waits(self.group, self.members)
+            yield from _why_group_waits(self.group, self.members)
         for phase, awaited in (("join", "JoinGroups"), ("sync", "SyncGroups")):
             yield from self._untimed(phase, f"the coordinator has no timer that ends its wait for {awaited}")
         if self.unowned:
@@ -79,3 +79,23 @@ class Standstill:
     def _untimed(self, name: str, sentence: str) -> Iterator[Because]:
         if name in self.ended.untimed:
             yield Because(f"{sentence} at {STEP}: only something from outside can end this.", self.ended)
+
+
+def _why_group_waits(group: Incarnation, members: Mapping[str, LastOfMember]) -> Iterator[Because]:
+    """Since when the group has its status, and whose request would end it."""
+    if group.changed is None:
+        return
+    waits = ""
+    if group.status == GroupStatus.PREPARING_REBALANCE:
+        waits = _awaited("JoinGroup", set(group.members) - set(group.joins), members)
+    elif group.status == GroupStatus.COMPLETING_REBALANCE:
+        waits = _awaited("SyncGroup", set(group.members) - set(group.syncs), members)
+    yield Because(f"the group has been {group.status} since {STEP}{waits}.", group.changed)
+
+
+def _awaited(api: str, awaited: set[str], members: Mapping[str, LastOfMember]) -> str:
+    names = {member.member_id: member.name for member in members.values() if member.is_running and member.member_id}
+    if not awaited:
+        return f", although it waits for no {api}"
+    said = [f"{one} ({names.get(one, 'which no running member uses')})" for one in sorted(awaited)]
+    return f" and waits for the {api} of {', '.join(said)}"

@@ -1,11 +1,11 @@
-"""What goes round until a run ends: the same requests and replies of a member, the same changes of the group."""
+"""Loops that go on until a run ends: the same requests and replies of a member, the same changes of the group."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -16,8 +16,10 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.standstill.members import UPKEEP, LastOfMember
-from rebalance_check.properties.standstill.repetition import repetition
 from rebalance_check.properties.verdict import STEP
+
+TIMES: Final = 3
+"""So often a segment must come in a row before it counts as a loop: twice happens in any healthy group."""
 
 QUIET_TURNS: Final = 2
 """A loop is over when more events followed than so many of its turns took."""
@@ -25,11 +27,11 @@ QUIET_TURNS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What ``who`` does again and again: ``turn`` are the events of the first turn that is known, ``times`` is how
-    often it came in all, ``what`` the turn in words."""
+    """A loop of ``who``: ``turn`` are the events of the first turn that is known, ``times`` is how
+    often it came in all, ``words`` say the turn."""
 
     who: str
-    what: str
+    words: str
     turn: tuple[Event, ...]
     times: int
 
@@ -41,7 +43,7 @@ class Loop:
     @property
     def sentence(self) -> str:
         """The loop as a reason; its event is ``since``."""
-        return f"from {STEP} on {self.who} repeats this until the run ends, {self.times:,} times: {self.what}."
+        return f"from {STEP} on {self.who} repeats this until the run ends, {self.times:,} times: {self.words}."
 
 
 def loop_of_member(member: LastOfMember, events: Sequence[Event]) -> Loop | None:
@@ -53,7 +55,7 @@ def loop_of_member(member: LastOfMember, events: Sequence[Event]) -> Loop | None
 def loop_of_group(events: Sequence[Event]) -> Loop | None:
     """The loop that the group is in at its coordinator when ``events`` end."""
     steps = [event for event in events if isinstance(event, GenerationStarted | MemberAdded | MemberRemoved)]
-    return _loop("the group", steps, _change, _changes_in_words, events)
+    return _loop("the group", steps, _change, lambda turn: ", ".join(map(_change, turn)), events)
 
 
 def _loop(
@@ -67,7 +69,7 @@ def _loop(
     if found is None:
         return None
     turns = steps[len(steps) - found.tokens :]
-    first, last = _place(turns[0], events), _place(turns[-1], events)
+    first, last = (next(place for place, one in enumerate(events) if one is turns[end]) for end in (0, -1))
     if len(events) - last > QUIET_TURNS * ((last - first) // found.times + 1):
         return None
     begin = next((place for place in range(found.length) if not isinstance(turns[place], RequestAnswered)), 0)
@@ -75,8 +77,33 @@ def _loop(
     return Loop(who, in_words(turn), turn, found.times)
 
 
-def _place(event: Event, events: Sequence[Event]) -> int:
-    return next(place for place, one in enumerate(events) if one is event)
+class Repetition(NamedTuple):
+    """A segment of ``length`` tokens comes ``times`` in a row, whole, and the sequence ends with it."""
+
+    length: int
+    times: int
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens all its turns have."""
+        return self.length * self.times
+
+
+def repetition(tokens: Sequence[Hashable], times: int = TIMES) -> Repetition | None:
+    """The shortest segment that comes ``times`` in a row or more at the end of ``tokens``; None where there is none."""
+    for length in range(1, len(tokens) // times + 1):
+        found = _equal_at_the_end(tokens, length) // length + 1
+        if found >= times:
+            return Repetition(length, found)
+    return None
+
+
+def _equal_at_the_end(tokens: Sequence[Hashable], length: int) -> int:
+    """How many tokens at the end equal those ``length`` places before them."""
+    equal = 0
+    while equal + length < len(tokens) and tokens[-1 - equal] == tokens[-1 - equal - length]:
+        equal += 1
+    return equal
 
 
 def _is_upkeep(event: RequestSent | RequestAnswered) -> bool:
@@ -102,31 +129,17 @@ def _exchanges_in_words(turn: Sequence[Event]) -> str:
 
 
 def _counted(words: Sequence[str]) -> Iterator[str]:
-    """What comes several times in a row, once with its number."""
+    """Words that come several times in a row, once with their number."""
     for word, run in groupby(words):
         times = len(list(run))
         yield f"{word} ({times} times)" if times > 1 else word
 
 
-def _change(event: Event) -> Hashable:
+def _change(event: Event) -> str:
     match event:
         case GenerationStarted():
-            return "generation", len(event.members)
+            return f"a generation of {len(event.members)} members begins"
         case MemberRemoved():
-            return "removed", event.reason
+            return f"a member id is removed ({event.reason})"
         case _:
-            return ("added",)
-
-
-def _changes_in_words(turn: Sequence[Event]) -> str:
-    """``a member id is removed (session expired), a generation of 2 members begins``."""
-    words = []
-    for event in turn:
-        match event:
-            case GenerationStarted():
-                words.append(f"a generation of {len(event.members)} members begins")
-            case MemberRemoved():
-                words.append(f"a member id is removed ({event.reason})")
-            case _:
-                words.append("a member id is added")
-    return ", ".join(words)
+            return "a member id is added"

@@ -1,4 +1,4 @@
-"""Who has a partition, connector or task, or had it last, and what became of the last assignment."""
+"""The owners of partitions, connectors and tasks, the last ones too, and the fate of the last assignment."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def things_of(event: Event) -> tuple[str, ...]:
 
 
 class Owners:
-    """Who holds each of ``things`` since which event, and with which event the last holder gave it up."""
+    """The holders of each of ``things`` since which event, and with which event the last holder gave it up."""
 
     def __init__(self, things: Collection[str], events: Iterable[Event]) -> None:
         self.holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
@@ -74,7 +74,7 @@ class Owners:
 
 
 def why_owned_wrongly(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who has each of ``things``, or had it last, and what the last assignment made of them."""
+    """The owners of each of ``things``, or the last ones, and the last assignment of them."""
     owners = Owners(things, events)
     for event, names in _by_event((thing, at) for thing in things for at in owners.holders[thing].values()):
         yield Because(f"{_member(event)} has had {names} since {STEP}{_generation(event)}.", event)
@@ -112,7 +112,7 @@ def _generation(event: Event) -> str:
 
 
 def _last_assignment(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who should have got ``things``, and what became of those members; whether a generation began after it."""
+    """The members meant to get ``things``, and their fate; whether a generation began after it."""
     at = next((at for at in range(len(events) - 1, -1, -1) if isinstance(events[at], Computed)), None)
     if at is not None:
         computed = events[at]
@@ -137,7 +137,7 @@ def _in_words(computed: Computed, things: Sequence[str]) -> str:
 
 
 def _fate(member_id: str, computed: Computed, events: Sequence[Event], at: int) -> Iterator[Because]:
-    """What became of a member that the assignment gave something: it was removed, or it never took it over."""
+    """The fate of a member that the assignment gave something: it was removed, or it never took it over."""
     after = events[at:]
     removed = next((e for e in after if isinstance(e, MemberRemoved) and e.member_id == member_id), None)
     if removed is not None:
