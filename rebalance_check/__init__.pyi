@@ -250,10 +250,8 @@ from rebalance_check.properties.laws.persistence import (
     PersistedBeforeTheyArePropagated,
 )
 from rebalance_check.properties.laws.progress import (
-    EveryPartitionGetsAnOwner,
     JoinGroupIsAnswered,
     RebalanceCompletes,
-    RebalancePhaseEnds,
     SyncGroupIsAnswered,
 )
 from rebalance_check.properties.laws.refusals import (
@@ -360,7 +358,6 @@ __all__ = [
     "EagerOwnsNothingWhileJoining",
     "EarlierTasksAreFenced",
     "Event",
-    "EveryPartitionGetsAnOwner",
     "ExitCode",
     "ExplainedOverwrite",
     "FencedBeforeStart",
@@ -474,7 +471,6 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalanceHasACause",
-    "RebalancePhaseEnds",
     "Recorder",
     "RecordsDelivered",
     "RefusalsAreDocumented",

@@ -34,7 +34,7 @@ CLIENT_CLAIM_MUTANTS: Final = [
     _mutant(
         "leader-overlooks-new-partitions",
         "a leader that learns of new partitions does not join again",
-        "every_partition_gets_an_owner",
+        "rebalance_completes",
         replace(_METADATA, first=20, last=30),
     ),
     _mutant(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterable, Sequence
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.coverage import LISTS, Statement
+from rebalance_check.properties.examples import as_call, events_of
 from rebalance_check.properties.families import QUESTIONS
 from rebalance_check.properties.kinds import Invariant, in_order, one_of
 
@@ -88,4 +87,4 @@ def names_of(kinds: Iterable[type[Event]]) -> str:
 
 def smallest_breaking_history(invariant: Invariant) -> str:
     """The declared history that breaks it, an event a line."""
-    return re.sub(r"\n +", " ", inspect.cleandoc(invariant.breaks))
+    return "\n".join(as_call(event) for event in events_of(invariant.opening, invariant.breaks))
