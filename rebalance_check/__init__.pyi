@@ -160,7 +160,6 @@ from rebalance_check.properties.laws.admission import (
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
     AssignmentIsComplete,
-    AssignmentIsDisjoint,
     AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
@@ -228,6 +227,7 @@ from rebalance_check.properties.laws.generation_members import (
     MembersAreKnown,
     SelectedProtocolIsListedByAll,
 )
+from rebalance_check.properties.laws.leaders import AssignmentIsDisjoint
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
@@ -253,7 +253,6 @@ from rebalance_check.properties.laws.progress import (
     EveryPartitionGetsAnOwner,
     JoinGroupIsAnswered,
     RebalanceCompletes,
-    RebalancePhaseEnds,
     SyncGroupIsAnswered,
 )
 from rebalance_check.properties.laws.refusals import (
@@ -474,7 +473,6 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalanceHasACause",
-    "RebalancePhaseEnds",
     "Recorder",
     "RecordsDelivered",
     "RefusalsAreDocumented",

@@ -42,32 +42,6 @@ from rebalance_check.properties.views.steps import Steps
 # ---------------------------------------------------------------------------------------------- what is computed
 
 
-def _disjoint(event: AssignmentComputed) -> Iterator[Finding]:
-    receivers: dict[str, str] = {}
-    for member, things in event.assignments:
-        for thing in things:
-            other = receivers.setdefault(thing, member)
-            if other != member:
-                yield broken(
-                    f"{thing} goes to {other} and {member} in generation {event.generation}",
-                    (f"the leader {event.member} gave {thing} to both at {STEP}: contradiction.", event),
-                )
-    yield CHECKED
-
-
-AssignmentIsDisjoint: Final = Invariant(
-    name="assignment_is_disjoint",
-    family="assignment",
-    claim="a computed assignment gives each partition, connector or task to at most one member",
-    source="ConsumerPartitionAssignor.assign; ConnectAssignor.performAssignment",
-    premises=("the leader lists each member once",),
-    evidence=Evidence.PRESENCE,
-    fold=form({AssignmentComputed: _disjoint}),
-    breaks="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-0",))))""",
-    holds="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-1",))))""",
-)
-
-
 def _wanted(event: AssignmentComputed) -> Iterator[Finding]:
     wanted = dict(event.wanted_topics)
     for member, given in event.assignments:

@@ -26,13 +26,11 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             joining.SyncFollowsJoin,
             metadata.MetadataIsReadable,
             client_causes.NoNeedlessJoin,
-            client_causes.MoveNeedsNoJoin,
             identity.MemberIdIsKept,
             identity.LostMembershipIsNotUsed,
             identity.GenerationIsTheLast,
-            leaders.FollowersAssignNothing,
             leaders.LeaderAssignsItsMembers,
-            leaders.LeaderAssignsEachPartitionOnce,
+            leaders.AssignmentIsDisjoint,
             leaders.LeaderAssignsAllPartitions,
             claiming.CommitsWhatItOwns,
             coordinating.LeavesOnClose,
@@ -45,11 +43,9 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
         "KIP-429": (
             claiming.ClaimsAreTheAssignment,
             claiming.LostPartitionsAreNotClaimed,
-            claiming.EagerMembersClaimNothing,
             claiming.RevokedPartitionsAreHandedOver,
             leaders.CooperativeHandOver,
         ),
-        "KIP-792": (claiming.ClaimedGenerationFits,),
         "KIP-814": (leaders.SkippedAssignmentIsEmpty,),
     }
 )

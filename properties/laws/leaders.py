@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import RequestObserved
+from rebalance_check.model.vocabulary.events import AssignmentComputed, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
-from rebalance_check.properties.engines import Excused, Findings, form
+from rebalance_check.properties.engines import Excused, Finding, Findings, form
 from rebalance_check.properties.engines.rules import Reason, Rules
-from rebalance_check.properties.kinds import Evidence, declared
+from rebalance_check.properties.features import Feature
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.asking import of_clients, rule_of, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
@@ -87,13 +88,20 @@ def _unwanted(client: Client, round_: Round, given: dict[str, tuple[str, ...]], 
 
 def _once(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
     """A partition stands in one assignment, and there once."""
-    counts = Counter(partition for _, partitions in sent.assignments for partition in partitions)
-    twice = sorted(partition for partition, count in counts.items() if count > 1)
-    owners = [member for member, partitions in sent.assignments if twice and twice[0] in partitions]
+    return _disjoint(client.name, round_.generation, sent)
+
+
+def _computed_once(event: AssignmentComputed, _clients: Clients) -> Findings:
+    """The same in the record of a leader."""
+    return _disjoint(event.member, event.generation, event)
+
+
+def _disjoint(leader: str, generation: int, event: AssignmentComputed | RequestObserved) -> Finding:
+    counts = Counter(thing for _, things in event.assignments for thing in things)
+    twice = sorted(thing for thing, count in counts.items() if count > 1)
+    owners = [member for member, things in event.assignments if twice and twice[0] in things]
     return verdict(
-        f"{client.name} assigns {twice[0]} to {' and '.join(owners)}" if twice else "",
-        (f"{client.name} leads generation {round_.generation} since {STEP};", round_.joined),
-        at=sent,
+        f"{leader} assigns {twice[0]} to {' and '.join(owners)} in generation {generation}" if twice else "", at=event
     )
 
 
@@ -146,29 +154,34 @@ def _handed_over(client: Client, round_: Round, sent: RequestObserved, clients: 
     return verdict(fault, *reasons, at=sent)
 
 
-def _nothing_as_follower(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
-    """Only the leader assigns."""
+def _nothing(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
+    """Only the leader assigns, unless the group is Stable, and has its assignment."""
     joined = round_.joined
-    if joined.leader == joined.assigned_member_id:
+    leads = joined.leader == joined.assigned_member_id
+    if leads and not joined.skip_assignment:
         return None
     return verdict(
-        f"{client.name} sends assignments, and does not lead" if sent.assignments else "",
+        f"{client.name} sends assignments, and {'had to skip them' if leads else 'does not lead'}"
+        if sent.assignments
+        else "",
         (f"{client.name} joined as {joined.assigned_member_id}, and {joined.leader or 'no member'} leads at {STEP};",
          joined),
         at=sent,
     )  # fmt: skip
 
 
-def _nothing_when_skipping(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
-    """The group is Stable, and has its assignment."""
-    if not round_.joined.skip_assignment:
-        return None
-    return verdict(
-        f"{client.name} sends assignments, and had to skip them" if sent.assignments else "",
-        (f"{client.name} came back as the leader of a group that has its assignment, at {STEP};", round_.joined),
-        at=sent,
-    )
-
+AssignmentIsDisjoint: Final = Invariant(
+    name="assignment_is_disjoint",
+    family=FAMILY,
+    claim="a leader assigns each partition, connector or task to at most one member, and once",
+    source="ConsumerPartitionAssignor.assign; ConnectAssignor.performAssignment",
+    premises=("the leader lists each member once",),
+    relies_on=frozenset({Feature.LEADER}),
+    evidence=Evidence.PRESENCE,
+    fold=form({**_assignments(_once), AssignmentComputed: _computed_once}, views=(Clients,)),
+    breaks="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-0",))))""",
+    holds="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-1",))))""",
+)
 
 LeaderAssignsItsMembers: Final = of_clients(
     name="wire_leader_assigns_its_members",
@@ -186,28 +199,6 @@ LeaderAssignsItsMembers: Final = of_clients(
         RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()), ("n", ())))
     """,
     holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
-)
-
-LeaderAssignsEachPartitionOnce: Final = of_clients(
-    name="wire_leader_assigns_each_partition_once",
-    family=FAMILY,
-    claim="in what a leader assigns each partition stands once",
-    source="ConsumerPartitionAssignor.assign",
-    evidence=Evidence.PRESENCE,
-    fold=form(_assignments(_once), views=(Clients,)),
-    opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
-    breaks="""
-        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m",
-                      members=(("m", ""), ("n", "")))
-        RequestObserved(api="SyncGroup", member_id="m", request_generation=1,
-                        assignments=(("m", ("t-0",)), ("n", ("t-0",))))
-    """,
-    holds="""
-        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m",
-                      members=(("m", ""), ("n", "")))
-        RequestObserved(api="SyncGroup", member_id="m", request_generation=1,
-                        assignments=(("m", ("t-0",)), ("n", ("t-1",))))
-    """,
 )
 
 LeaderAssignsAllPartitions: Final = of_clients(
@@ -257,26 +248,13 @@ CooperativeHandOver: Final = of_clients(
     """,
 )
 
-FollowersAssignNothing: Final = of_clients(
-    name="wire_followers_assign_nothing",
-    family=FAMILY,
-    claim="a member that does not lead sends SyncGroup without assignments",
-    source="AbstractCoordinator.onJoinFollower",
-    fold=form(_syncs(_nothing_as_follower), views=(Clients,)),
-    opening="""
-        RequestObserved(api="JoinGroup")
-        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="n")
-    """,
-    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
-    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
-)
-
 SkippedAssignmentIsEmpty: Final = of_clients(
     name="wire_skipped_assignment_is_empty",
     family=FAMILY,
-    claim="a leader whose JoinGroup is answered with skipAssignment sends SyncGroup without assignments",
-    source="KIP-814; AbstractCoordinator.onLeaderElected",
-    fold=form(_syncs(_nothing_when_skipping), views=(Clients,)),
+    claim="a member that does not lead, or whose JoinGroup is answered with skipAssignment, sends SyncGroup without "
+    "assignments",
+    source="KIP-814; AbstractCoordinator.onJoinFollower, onLeaderElected",
+    fold=form(_syncs(_nothing), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
         ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", skip_assignment=True)

@@ -170,7 +170,8 @@ class Clients(Memory):
     def _process(self, name: str) -> Process:
         found = self.processes.get(name)
         if found is None:
-            found = self.processes[name] = self._ended.pop(name, None) or Process(name)
+            found = self._ended.pop(name) if name in self._ended else Process(name)
+            self.processes[name] = found
         return found
 
     def has(self, client: Client) -> bool:

@@ -147,7 +147,7 @@ BROKEN: dict[str, tuple[str, tuple[Event, ...]]] = {
     ),
     "it joins for no cause": ("wire_no_needless_join", (*KNOWS_METADATA, AGAIN)),
     "it joins because a connection broke": (
-        "wire_move_needs_no_join",
+        "wire_no_needless_join",
         (*KNOWS_METADATA, e.ConnectionBroken(member="m0"), AGAIN),
     ),
     "it commits a partition that it was not assigned": (

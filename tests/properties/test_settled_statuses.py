@@ -130,6 +130,14 @@ def test_a_failed_task_that_is_assigned_again_and_paused__has_not_failed(outcome
     assert outcome(CLAIM, (*PAUSE, *ALONE, failed, *written("w0", 0, "FAILED", 0), *again, *END)) is Outcome.UNTESTED
 
 
+@pytest.mark.parametrize(("generation", "expected"), [(1, Outcome.UNTESTED), (0, Outcome.VIOLATED)])
+def test_a_safe_put_of_a_zombie__whose_generation_is_not_older(
+    outcome: Judged, generation: int, expected: Outcome
+) -> None:
+    zombie = (configured("w1"), assigned("w1", 1), *written("w1", 0, "UNASSIGNED", 1, generation))
+    assert outcome(CLAIM, (*ALONE, *written("w0", 0, "RUNNING", 0), *zombie, *END)) is expected
+
+
 def test_the_record_of_an_acknowledged_write_is_missing(outcome: Judged) -> None:
     assert outcome(CLAIM, (*ALONE, called("w0", 0, "RUNNING"), sent("w0", 0), answered("w0", 0), *END)) is (
         Outcome.VIOLATED

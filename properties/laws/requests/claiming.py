@@ -9,11 +9,9 @@ from rebalance_check.model.vocabulary.events import OffsetCommitted, ReplyObserv
 from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
 from rebalance_check.properties.engines.rules import Reason
-from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.kinds import declared
 from rebalance_check.properties.laws.asking import (
     DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
     as_recorded,
     in_time,
     observed,
@@ -36,8 +34,6 @@ from rebalance_check.properties.views.rounds import Round
 
 _CLAIMS_SINCE: Final = 1
 """The first version of a consumer's subscription with owned partitions (KIP-429)."""
-_GENERATION_SINCE: Final = 2
-"""The first version with the generation of these partitions (KIP-792)."""
 
 
 def short(partitions: frozenset[str] | set[str]) -> str:
@@ -85,35 +81,27 @@ def _may_have_given_up(client: Client, sent: RequestObserved) -> bool:
     return refused or broken or since.paused is not None or client.may_count_as_lost(sent.time_ms)
 
 
-def _nothing_lost(client: Client, sent: RequestObserved) -> Findings:
-    """Without an accepted member id nothing is owned; after a refused SyncGroup neither."""
+def _owns_nothing(client: Client, sent: RequestObserved) -> Findings:
+    """Without an accepted member id nothing is owned; after a refused SyncGroup neither, nor by an eager member.
+
+    One eager assignor in the list is enough: the group may select it, and it withholds nothing.
+    """
     if sent.subscription_version < _CLAIMS_SINCE:
         return None
-    last = client.chain
+    last, eager = client.chain, sorted(EAGER.intersection(sent.protocols))
     without_id = sent.member_id == "" or (sent.member_id == client.member_id and not client.is_member)
     refused = last is not None and last.request.api == Api.SYNC_GROUP and last.reply.error == ILLEGAL_GENERATION
+    if not (without_id or refused or eager):
+        return None
     lost = client.lost.reply if client.lost else None
-    if not (without_id or refused):
-        return None
-    reason: Reason = (
-        (f"{client.name} received {lost.error} at {STEP}, and owns nothing since;", lost)
-        if lost
-        else (f"{client.name} has no member id that a JoinGroup was accepted under;", None)
-    )
+    reason: Reason = (f"{client.name} has no member id that a JoinGroup was accepted under;", None)
+    if eager:
+        reason = (f"{client.name} offers {eager[0]};", None)
+    elif lost:
+        reason = (f"{client.name} received {lost.error} at {STEP}, and owns nothing since;", lost)
+    why = f"offers {eager[0]}" if eager else "belongs to no generation"
     return verdict(
-        f"{client.name} claims {short(frozenset(sent.owned))}, and belongs to no generation" if sent.owned else "",
-        reason,
-        at=sent,
-    )
-
-
-def _nothing_when_eager(client: Client, sent: RequestObserved) -> Findings:
-    """One eager assignor in the list is enough: the group may select it, and it withholds nothing."""
-    eager = sorted(EAGER.intersection(sent.protocols))
-    if sent.subscription_version < _CLAIMS_SINCE or not eager:
-        return None
-    return verdict(
-        f"{client.name} claims {short(frozenset(sent.owned))} and offers {eager[0]}" if sent.owned else "", at=sent
+        f"{client.name} claims {short(frozenset(sent.owned))}, and {why}" if sent.owned else "", reason, at=sent
     )
 
 
@@ -124,31 +112,6 @@ def _hand_over_ms(client: Client, request: RequestObserved, got: ReplyObserved) 
         return 0
     gone = frozenset(round_.join.owned) - frozenset(got.assignment)
     return round_.join.rebalance_timeout_ms if gone else 0
-
-
-def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
-    """The generation of the last assignment, or a later one that the client was accepted into.
-
-    Where the log lost its tail, the later one may have the lower number.
-    """
-    last, newest = client.applied, client.round
-    if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
-        return None
-    if client.lost is not None or newest is None or _may_be_older(client, last):
-        return None
-    known = {newest.generation, *(generation for generation in client.rounds if generation >= last.generation)}
-    said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
-    fits = sent.owned_generation in known
-    return verdict(
-        "" if fits else f"{client.name} claims {short(frozenset(sent.owned))} for {said}",
-        (f"{client.name} received its last assignment in generation {last.generation} at {STEP};", last.synced),
-        at=sent,
-    )
-
-
-def _may_be_older(client: Client, last: Round) -> bool:
-    """The reply to the last SyncGroup may not have arrived."""
-    return last.join is client.join and (client.since.closed is not None or client.since.unseen is not None)
 
 
 def _commits_its_own(client: Client, sent: RequestObserved) -> Findings:
@@ -216,34 +179,17 @@ ClaimsAreTheAssignment: Final = of_clients(
 LostPartitionsAreNotClaimed: Final = of_clients(
     name="wire_lost_partitions_are_not_claimed",
     claim="a consumer that joins without a member id, under one that was never accepted, or after a SyncGroup that was "
-    "answered ILLEGAL_GENERATION, claims no partitions",
+    "answered ILLEGAL_GENERATION, claims no partitions, nor does one that offers an assignor of the eager protocol "
+    "(range, roundrobin, sticky)",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare (onPartitionsLost)",
     premises=(_SUBSCRIPTION,),
-    fold=form(requests(_nothing_lost, Api.JOIN_GROUP), views=(Clients,)),
+    fold=form(requests(_owns_nothing, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
         RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3,
                         owned=("t-0",))
     """,
     holds="""
         RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
-    """,
-)
-
-EagerMembersClaimNothing: Final = Invariant(
-    name="wire_eager_members_claim_nothing",
-    family=FAMILY,
-    claim="a consumer that offers an assignor of the eager protocol (range, roundrobin, sticky) claims no partitions",
-    source="KIP-429; ConsumerCoordinator.onJoinPrepare",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    evidence=Evidence.PRESENCE,
-    fold=form(requests(_nothing_when_eager, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("range", "cooperative-sticky"),
-                        subscription_version=3, owned=("t-0",))
-    """,
-    holds="""
-        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("range", "cooperative-sticky"),
-                        subscription_version=3)
     """,
 )
 
@@ -262,30 +208,6 @@ RevokedPartitionsAreHandedOver: Final = of_clients(
     """,
     breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=2, time_ms=1001)""",
     holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
-)
-
-ClaimedGenerationFits: Final = of_clients(
-    name="wire_claimed_generation_fits",
-    claim="a subscription of version 2 or later that claims partitions names the generation of the last assignment, or "
-    "a later one that the member was accepted into",
-    source="KIP-792; ConsumerCoordinator.metadata",
-    premises=(_SUBSCRIPTION,),
-    fold=form(requests(_claimed_generation, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(api="JoinGroup", subscription_version=3)
-        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m")
-        RequestObserved(api="SyncGroup", member_id="m", request_generation=2)
-        ReplyObserved(api="SyncGroup", assignment=("t-0",))
-        RequestObserved(api="JoinGroup", member_id="m", subscription_version=3, owned=("t-0",), owned_generation=1)
-    """,
-    holds="""
-        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
-        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
-        ReplyObserved(api="SyncGroup", assignment=("t-0",))
-        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
-                        subscription_version=3, owned=("t-0",), owned_generation=1)
-    """,
 )
 
 CommitsWhatItOwns: Final = of_clients(

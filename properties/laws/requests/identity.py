@@ -15,9 +15,10 @@ from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
 from rebalance_check.properties.views.errors import ILLEGAL_GENERATION, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID
 from rebalance_check.properties.views.members import Members
-from rebalance_check.properties.views.rounds import Answered
+from rebalance_check.properties.views.rounds import Answered, Round
 
-_OF_A_GENERATION: Final = (Api.HEARTBEAT, Api.SYNC_GROUP, Api.OFFSET_COMMIT)
+_GENERATION_SINCE: Final = 2
+"""The first version of a subscription with the generation of its claims (KIP-792)."""
 
 # ---------------------------------------------------------------------------------------------- member id
 
@@ -156,6 +157,10 @@ def _knows(client: Client, member_id: str) -> bool:
 
 
 def _last_generation(client: Client, sent: RequestObserved) -> Findings:
+    return _claimed_generation(client, sent) if sent.api == Api.JOIN_GROUP else _spoken_generation(client, sent)
+
+
+def _spoken_generation(client: Client, sent: RequestObserved) -> Findings:
     """An older generation may be in a request that was on its way, on another connection."""
     last, generation = client.round, sent.request_generation
     if last is None or sent.member_id != last.joined.assigned_member_id or generation == NO_GENERATION:
@@ -170,6 +175,31 @@ def _last_generation(client: Client, sent: RequestObserved) -> Findings:
     return verdict(
         fault, (f"{client.name} was accepted into generation {last.generation} at {STEP};", last.joined), at=sent
     )
+
+
+def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
+    """The generation of the last assignment, or a later one that the client was accepted into.
+
+    Where the log lost its tail, the later one may have the lower number.
+    """
+    last, newest = client.applied, client.round
+    if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
+        return None
+    if client.lost is not None or newest is None or _may_be_older(client, last):
+        return None
+    known = {newest.generation, *(generation for generation in client.rounds if generation >= last.generation)}
+    said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
+    fits = sent.owned_generation in known
+    return verdict(
+        "" if fits else f"{client.name} claims {', '.join(sorted(sent.owned))} for {said}",
+        (f"{client.name} received its last assignment in generation {last.generation} at {STEP};", last.synced),
+        at=sent,
+    )
+
+
+def _may_be_older(client: Client, last: Round) -> bool:
+    """The reply to the last SyncGroup may not have arrived."""
+    return last.join is client.join and (client.since.closed is not None or client.since.unseen is not None)
 
 
 # ---------------------------------------------------------------------------------------------- the invariants
@@ -237,10 +267,11 @@ LostMembershipIsNotUsed: Final = of_clients(
 GenerationIsTheLast: Final = of_clients(
     name="wire_generation_is_the_last",
     claim="Heartbeat, SyncGroup and OffsetCommit carry a generation that the member was accepted into, and none older "
-    "than an earlier request on the connection",
-    source="AbstractCoordinator.generation, generationIfStable",
+    "than an earlier request on the connection; claims of partitions are for the generation of the last assignment, "
+    "or a later one that the member was accepted into",
+    source="AbstractCoordinator.generation, generationIfStable; KIP-792; ConsumerCoordinator.metadata",
     premises=("a request without a generation is made outside of the group",),
-    fold=form(requests(_last_generation, *_OF_A_GENERATION), views=(Clients,)),
+    fold=form(requests(_last_generation, *OF_MEMBERS), views=(Clients,)),
     opening="""
         RequestObserved(api="JoinGroup")
         ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")

@@ -30,7 +30,8 @@ class Cases:
         """The history that a function writes has this outcome for the claim."""
 
         def take(write: Case) -> Case:
-            self.all.append(pytest.param(f"wire_{claim}", outcome, write, id=f"{claim}-{write.__name__}"))
+            name = next(each.name for each in WireClaims if each.name.endswith(claim))
+            self.all.append(pytest.param(name, outcome, write, id=f"{claim}-{write.__name__}"))
             return write
 
         return take
