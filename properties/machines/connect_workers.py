@@ -2,7 +2,7 @@
 
 Workers start, stop, die, stall and lose their coordinator; connectors come and go, and each worker reads of that at its
 own pace. The claims about rounds and groups judge the run as it goes. In the end everything is left in peace: then
-what is configured must be claimed exactly once, and evenly.
+each configured connector and task must be claimed exactly once, and evenly.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OF_HERDERS: Final = frozenset({*work.LAWS, *at_rest.LAWS, *status.LAWS, *config
 ROUND_CLAIMS: Final[tuple[Invariant, ...]] = tuple(
     invariant for invariant in CATALOGUE if invariant.kind is Kind.SAFETY and invariant not in _OF_HERDERS
 )
-"""What is judged. These workers run nothing: claims about running work need a herder."""
+"""The claims that judge a run. These workers run nothing: claims about running work need a herder."""
 
 
 class UnsettledError(AssertionError):
@@ -55,14 +55,14 @@ class UnsettledError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Configs:
-    """What stands in the config topic up to ``offset``."""
+    """The contents of the config topic up to ``offset``."""
 
     offset: int
     task_counts: Mapping[str, int]
 
 
 class Worker(WorkerCoordinator):
-    """A worker whose herder only does what rounds need: it rejoins when there is a reason, and stops work."""
+    """A worker whose herder does no more than rounds need: it rejoins when there is a reason, and stops work."""
 
     def __init__(self, name: str, mode: ConnectMode, log: list[Configs], recorder: Recorder) -> None:
         self._log = log
@@ -93,7 +93,7 @@ class Worker(WorkerCoordinator):
         return self.stops
 
     def on_poll(self) -> None:
-        """A herder's reasons to join again: what it gave up, an offset that differs, the delay, other connectors."""
+        """A herder's reasons to join again: work given up, an offset that differs, the delay, other connectors."""
         claim, known = self.assignment, self.config_state
         latest = self.snapshot()
         if self._is_new and claim is not None:
@@ -131,8 +131,6 @@ class ConnectWorkers(RuleBasedStateMachine):
         self.judge = Judge(ROUND_CLAIMS)
         self.judge.observe(RunStarted(subject="workers"))
         self._observed = 0
-
-    # -------------------------------------------------------------------------------------------- what happens
 
     @initialize(modes=st.lists(st.sampled_from(ConnectMode), min_size=2, max_size=len(NAMES)))
     def open(self, modes: list[ConnectMode]) -> None:
@@ -190,10 +188,8 @@ class ConnectWorkers(RuleBasedStateMachine):
         self.log.append(Configs(self.log[-1].offset + 1, counts))
         self._advance(ms)
 
-    # -------------------------------------------------------------------------------------------- what must be so
-
     def _advance(self, ms: int) -> None:
-        """Time passes, and what happened in it is judged."""
+        """Time passes, and the events of it are judged."""
         self.cluster.run(ms)
         events: list[Event] = self.cluster.events[self._observed :]
         self._observed += len(events)
@@ -228,7 +224,7 @@ class ConnectWorkers(RuleBasedStateMachine):
         for load in loads:
             self._expect("spread of the load", True, max(load) - min(load) <= 1)
 
-    def _expect(self, what: str, expected: object, found: object) -> None:
+    def _expect(self, subject: str, expected: object, found: object) -> None:
         if expected != found:
             claims = {worker.member: worker.assignment and worker.assignment.names for worker in self._workers()}
-            raise UnsettledError(f"{what}: expected {expected}, found {found}; claims {claims}")
+            raise UnsettledError(f"{subject}: expected {expected}, found {found}; claims {claims}")
