@@ -1,8 +1,8 @@
 """Rounds of an assignor under test, in a Hypothesis state machine to be subclassed.
 
-Members come, go, are cut off, return with old claims, want other topics, and claim partitions that do not exist; topics
-are made, grow and vanish. Each answer is held to the claims about assignments (`properties.assignment.claims`). In the end
-the group is left alone: claims about several rounds judge it then.
+Members come, go, are cut off, return with old claims, want other topics, and claim partitions that do not exist;
+topics are made, grow and vanish. Each answer is held to the claims about assignments
+(`properties.assignment.claims`). In the end the group is left alone: claims about several rounds judge it then.
 """
 
 from __future__ import annotations
