@@ -170,20 +170,14 @@ from rebalance_check.properties.laws.client_causes import MembershipEndsForAReas
 from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.config.exactly_once import (
     EarlierTasksAreFenced,
-    FencedBeforeStart,
-    FencedLeaderAppendsNothing,
     ProducerEpochsGrow,
 )
 from rebalance_check.properties.laws.config.reads import (
-    ReadersReturnTheTopic,
-    ReadsInOrder,
     SnapshotFollowsReads,
     SnapshotsAgree,
 )
 from rebalance_check.properties.laws.config.writes import (
     ChangedTaskConfigsArePublished,
-    CommitFollowsReadBack,
-    ConfigRecordsHaveKafkasForm,
     OnlyTheLeaderRotatesKeys,
 )
 from rebalance_check.properties.laws.connect.at_rest import (
@@ -191,10 +185,9 @@ from rebalance_check.properties.laws.connect.at_rest import (
     RevocationLeadsToRejoin,
     TasksRunTheirConfigs,
 )
-from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
+from rebalance_check.properties.laws.connect.causes import WorkStartsAgainForACause
 from rebalance_check.properties.laws.connect.rounds import (
     ConnectAssignmentIsAgreed,
-    ConnectAssignmentIsWellFormed,
     WorkIsGrantedOnce,
 )
 from rebalance_check.properties.laws.connect.work import (
@@ -266,7 +259,6 @@ from rebalance_check.properties.laws.refusals import (
 from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
-    ListsFollowReads,
     ReadersConverge,
     StaleUnassignedIgnored,
 )
@@ -277,7 +269,6 @@ from rebalance_check.properties.laws.status.workers import (
 )
 from rebalance_check.properties.laws.status.writes import (
     AppendsAnswerSends,
-    ExplainedOverwrite,
     FlushWaits,
     RetriesAreAdmitted,
     SuppressedIffNewerCached,
@@ -324,7 +315,6 @@ __all__ = [
     "CallbacksAlternate",
     "CancelledWorkEnded",
     "ChangedTaskConfigsArePublished",
-    "CommitFollowsReadBack",
     "CommittedOffsetIsFetched",
     "ConfigAppended",
     "ConfigCallEnded",
@@ -334,16 +324,13 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigReadStarted",
-    "ConfigRecordsHaveKafkasForm",
     "ConfigSnapshotTaken",
     "ConfigStoreStarted",
     "ConfigTransactionEnded",
     "ConfiguredWorkRuns",
     "ConnectAssignmentComputed",
     "ConnectAssignmentIsAgreed",
-    "ConnectAssignmentIsWellFormed",
     "ConnectAssignmentReceived",
-    "ConnectRoundHasACause",
     "ConnectionBroken",
     "ConnectionClosed",
     "ConnectionOpened",
@@ -364,9 +351,6 @@ __all__ = [
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
-    "ExplainedOverwrite",
-    "FencedBeforeStart",
-    "FencedLeaderAppendsNothing",
     "FencedStaysFenced",
     "FlushWaits",
     "Fold",
@@ -412,7 +396,6 @@ __all__ = [
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
     "ListenerCalled",
-    "ListsFollowReads",
     "LoadRestoresTheLog",
     "LogTailLost",
     "LookUpAnswered",
@@ -472,8 +455,6 @@ __all__ = [
     "ProducerFenced",
     "ProducerInitialised",
     "ReadersConverge",
-    "ReadersReturnTheTopic",
-    "ReadsInOrder",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",

@@ -121,16 +121,3 @@ def test_a_worker_that_ended__runs_nothing(history: History) -> None:
 def test_work_that_failed__runs_no_more(history: History) -> None:
     failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
     assert judge(history(runs("w0"), failed, runs("w1", 2)), connect.LAWS).counterexamples == ()
-
-
-def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: History) -> None:
-    events: list[e.Event] = [
-        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
-        e.WorkerConfigured(member="w1", mode="sessioned", exactly_once=True),
-        e.ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1"),
-        e.TaskStarted(member="w0", generation=1, task="c-1", connector_config="old"),
-    ]
-    new = e.TaskStarted(member="w1", generation=2, task="c-0", connector_config="new")
-    fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
-    assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
-    assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
