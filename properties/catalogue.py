@@ -58,7 +58,6 @@ KAFKA_BREAKS: Final[tuple[Invariant, ...]] = (
     generation_members.GroupFitsMaxSize,
     generation_members.GenerationsHaveMembers,
     refusals.NoServerError,
-    refusals.NothingIsThrown,
     admission.FencedStaysFenced,
     admission.LeaveWithoutMembersChangesNothing,
     coordinator.RefusedJoinLeavesNoTrace,

@@ -50,7 +50,7 @@ _IN_TIME: Final = (
 )
 
 BROKER_SIDE: Final = (
-    Statement(1, "the status moves along its table", _MERGED, ("nothing_is_thrown",),
+    Statement(1, "the status moves along its table", _MERGED, ("no_server_error",),
               "Kafka's code throws at any other move"),
     Statement(
         2, "the generation grows by one at the end of a join phase and never otherwise", _MERGED,
@@ -114,7 +114,7 @@ BROKER_SIDE: Final = (
     Statement(31, "a silent member is removed after its session timeout, and none earlier", _OWN,
               ("silent_members_are_removed_in_time", "nobody_is_removed_early", "rebalance_completes"), _IN_TIME),
     Statement(32, "a pending id vanishes after its session timeout", _MERGED,
-              ("rebalance_completes", "liveness.pending_ids_vanish", "join_phase_ends_when_all_joined"), _AT_REST),
+              ("rebalance_completes", "liveness.pending_ids_vanish", "join_phase_ends"), _AT_REST),
     Statement(33, "an undisturbed group converges", _MERGED,
               ("rebalance_completes", "liveness.rebalance_completes", "liveness.every_partition_gets_an_owner"),
               _AT_REST),

@@ -8,6 +8,7 @@ listens to; it never raises to report a violation. If it does raise, the fault i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -131,7 +132,6 @@ class Fold:
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
     needs: tuple[tuple[type[Event], ...], ...] = ()
-    memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         self.invariant = invariant
@@ -143,6 +143,11 @@ class Fold:
         self._found: Counterexample | None = None
         self._doubt = ""
         self._needed: Way | None = None
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """Those that it shares with others, each behind those that it is built on."""
+        return ()
 
     def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
@@ -180,6 +185,12 @@ class Fold:
                 repeats=tuple(repeats),
                 group=events[-1].group,
             )
+
+    def withdraw(self, event: Event) -> None:
+        """Take back that the claim broke at this event: the one that excuses it stands behind it."""
+        if self._found is not None and self._found.events[-1] is event:
+            self.count -= 1
+            self._found = None
 
     def excuse(self, exemption: str) -> None:
         """Note that an exemption, by its name, applied to a case that would break the claim otherwise."""
@@ -235,8 +246,7 @@ class Fold:
         """The verdict so far: a violation stands; otherwise a doubt; otherwise held."""
         if self._found is not None:
             return Violated(self._found, self.count)
-        doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
-        return Undecided(doubt) if doubt else _HELD
+        return Undecided(self._doubt) if self._doubt else _HELD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -250,8 +260,8 @@ class Invariant:
     ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
     events may excuse an apparent violation, so a subject is accused without cause where they happen and are not
     recorded. ``evidence`` is the basis of an accusation. ``breaks`` is the smallest history that breaks the
-    invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each as calls of event
-    classes, one a line.
+    invariant, ``holds`` one that holds, and ``excuses`` one in which an exemption applies, each behind the ``opening``
+    that they share, as calls of event classes, one a line. They leave out fields that do not matter.
     """
 
     name: str
@@ -266,6 +276,7 @@ class Invariant:
     relies_on: frozenset[Feature] = frozenset()
     exempted_by: tuple[type[Event], ...] = ()
     evidence: Evidence = Evidence.ABSENCE
+    opening: str = ""
     breaks: str = ""
     holds: str = ""
     excuses: str = ""
@@ -299,6 +310,11 @@ class Invariant:
 
     def __repr__(self) -> str:
         return f"<Invariant {self.name}>"
+
+
+def declared(module: str) -> tuple[Invariant, ...]:
+    """The invariants of the module of this name so far, in the order in which they stand there and in reports."""
+    return tuple(value for value in vars(sys.modules[module]).values() if isinstance(value, Invariant))
 
 
 def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Final
 
@@ -29,6 +29,9 @@ NOTHING_BETWEEN: Final = "the history holds nothing between the start and the en
 OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
 """The events of the run itself. They say nothing about a group, so they alone put no invariant to the test."""
 
+_SUBJECTS: Final = frozenset({"member", "worker", "process", "node"})
+"""The fields of events about one process. All others are of a coordinator, a topic, or the like."""
+
 
 @dataclass(slots=True)
 class _Hearing:
@@ -40,12 +43,14 @@ class _Hearing:
 
 @dataclass(slots=True)
 class _Counted:
-    """The history so far: the number of events of each type, how it ended, and why an event of it may be missing."""
+    """The history so far: the number of events of each type, how it ended, why an event of it may be missing, and the
+    memories whose premise does not hold."""
 
     counts: Counts
     is_quiet: bool
     is_ended: bool
     doubt: str
+    missing: list[Memory]
 
 
 @dataclass(slots=True)
@@ -141,7 +146,9 @@ class Panel:
     def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
         """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
         counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
-        counted = _Counted(counts, self.is_quiet, ended, self.completeness.doubt_about(self.group) or self.broken)
+        doubt = self.completeness.doubt_about(self.group) or self.broken
+        missing = [memory for memory in self.memories.values() if memory.missing]
+        counted = _Counted(counts, self.is_quiet, ended, doubt, missing)
         return {invariant: self._verdict(invariant, counted) for invariant in self.invariants}
 
     def _verdict(self, invariant: Invariant, counted: _Counted) -> Verdict:
@@ -161,8 +168,9 @@ class Panel:
         if isinstance(verdict, Violated):
             doubt = self._doubt_of(invariant, fold, verdict)
             return _uncertain(doubt, verdict) if doubt else _counted_violation(fold, verdict, counted.counts)
-        if counted.doubt or fault:
-            return Undecided(counted.doubt or fault)
+        doubt = counted.doubt or fault or next((one.missing for one in counted.missing if one in fold.memories), "")
+        if doubt:
+            return Undecided(doubt)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
 
     def _doubt_of(self, invariant: Invariant, fold: Fold, verdict: Violated) -> str:
@@ -174,9 +182,15 @@ class Panel:
             case Evidence.PRESENCE:
                 return self.completeness.disorder(self.group, fold.found_at, concerned)
             case Evidence.CONCERNED:
-                return self.completeness.gap(self.group, fold.found_at, concerned)
+                lacks = self._lacks_observer(invariant)
+                return self.completeness.gap(self.group, fold.found_at, concerned, lacks_observer=lacks)
             case Evidence.ABSENCE:
                 return self.completeness.gap(self.group, fold.found_at, None)
+
+    def _lacks_observer(self, invariant: Invariant) -> bool:
+        """Whether no event was seen by which one that is no member could excuse: all its record may be missing."""
+        kinds = [kind for kind in invariant.exempted_by if _SUBJECTS.isdisjoint(one.name for one in fields(kind))]
+        return bool(kinds) and self.hearings.keys().isdisjoint(kinds)
 
     def release(self) -> None:
         """No further event comes: folds and memories, which refer to themselves by their handlers, are let go of.

@@ -160,7 +160,6 @@ from rebalance_check.properties.laws.admission import (
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
     AssignmentIsComplete,
-    AssignmentIsDisjoint,
     AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
@@ -207,7 +206,6 @@ from rebalance_check.properties.laws.coordinator import (
 )
 from rebalance_check.properties.laws.deadlines import (
     JoinPhaseEnds,
-    JoinPhaseEndsWhenAllJoined,
     LaggardsAreRemovedInTime,
     NewMembersAreGivenUpInTime,
     NobodyIsRemovedEarly,
@@ -222,6 +220,7 @@ from rebalance_check.properties.laws.generation_members import (
     MembersAreKnown,
     SelectedProtocolIsListedByAll,
 )
+from rebalance_check.properties.laws.leaders import AssignmentIsDisjoint
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
@@ -252,7 +251,6 @@ from rebalance_check.properties.laws.progress import (
 )
 from rebalance_check.properties.laws.refusals import (
     NoServerError,
-    NothingIsThrown,
     RefusalsAreDocumented,
     RefusalsAreTrue,
 )
@@ -382,7 +380,6 @@ __all__ = [
     "JoinGroupIsAnswered",
     "JoinGroupReplied",
     "JoinPhaseEnds",
-    "JoinPhaseEndsWhenAllJoined",
     "Judge",
     "Judgement",
     "KeptOffsetsKeepTheirGroup",
@@ -424,7 +421,6 @@ __all__ = [
     "NoServerError",
     "NobodyIsRemovedEarly",
     "NodeChanged",
-    "NothingIsThrown",
     "Numbering",
     "OffersItsAssignors",
     "OffsetCommitReplied",

@@ -91,7 +91,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="leave-does-not-complete-join",
         what="a leave during the join phase does not look whether all others have joined",
-        caught_by="join_phase_ends_when_all_joined",
+        caught_by="join_phase_ends",
         where="impl",
         find=ScenarioSearch(first=50, last=60),
         catalogue_id="kop-leave-does-not-complete-join",
@@ -199,7 +199,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="max-size-evicts-first-rejoiner",
         what="a group that has outgrown the limit refuses those that rejoin first",
-        caught_by="refusals_are_true",
+        caught_by="member_removal_has_a_cause",
         where="impl",
         find=ScenarioSearch(first=15, last=25),
         catalogue_id="max-size-evicts-first-rejoiner",

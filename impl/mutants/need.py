@@ -32,7 +32,7 @@ NEED_MUTANTS: Final = [
     _mutant(
         "broken-connection-rejoins",
         "a member that lost contact with its coordinator joins again, though its membership goes on",
-        "wire_move_needs_no_join",
+        "wire_no_needless_join",
     ),
     _mutant(
         "waiting-member-expires",

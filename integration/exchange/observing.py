@@ -19,6 +19,9 @@ Fields = dict[str, Any]
 
 VERSION_BYTES: Final = 2
 
+SHOWN_BYTES: Final = 256
+"""So many bytes of malformed metadata are recorded."""
+
 
 # ------------------------------------------------------------------------------------------------ requests
 
@@ -67,24 +70,41 @@ def _request_fields(seen: Seen, protocol_type: str) -> Fields:
 
 
 def _join(join: msg.JoinGroupRequest) -> Fields:
-    first = (
-        join.protocols[0].metadata if join.protocols and join.protocol_type == consumer_protocol.PROTOCOL_TYPE else b""
-    )
+    offered = join.protocols if join.protocol_type == consumer_protocol.PROTOCOL_TYPE else ()
     return {
         "session_timeout_ms": join.session_timeout_ms,
         "rebalance_timeout_ms": join.rebalance_timeout_ms,
         "protocol_type": join.protocol_type,
         "protocols": tuple(protocol.name for protocol in join.protocols),
         "reason": join.reason or "",
-        **_subscription(first),
-    }
+        "malformed": tuple(
+            (each.name, shown(each.metadata)) for each in offered
+            if not _is_readable(consumer_protocol.read_subscription, each.metadata)
+        ),
+        **(_subscription(offered[0].metadata) if offered else {}),
+    }  # fmt: skip
+
+
+def _is_readable(read: Callable[[bytes], object], data: bytes) -> bool:
+    try:
+        read(data)
+    except MalformedBytes:
+        return False
+    return True
+
+
+def shown(data: bytes) -> str:
+    """Bytes in hex, cut off behind `SHOWN_BYTES`."""
+    return data[:SHOWN_BYTES].hex() + ("..." if len(data) > SHOWN_BYTES else "")
 
 
 def _subscription(data: bytes) -> Fields:
+    """Of one that is malformed, the topics alone, if they can be read: a coordinator reads no more, either."""
     try:
         subscription = consumer_protocol.read_subscription(data)
     except MalformedBytes:
-        return {}
+        is_cut = _is_readable(consumer_protocol.read_topics, data)
+        return {"topics": consumer_protocol.read_topics(data)} if is_cut else {}
     generation = subscription.generation
     return {
         "subscription_version": int.from_bytes(data[:VERSION_BYTES], "big", signed=True),
@@ -101,7 +121,12 @@ def _sync(sync: msg.SyncGroupRequest, protocol_type: str) -> Fields:
         "protocol_type": sync.protocol_type or "",
         "protocols": (sync.protocol_name,) if sync.protocol_name else (),
         "assignments": given,
-    }
+        "malformed": tuple(
+            (each.member_id, shown(each.assignment)) for each in sync.assignments
+            if (sync.protocol_type or protocol_type) == consumer_protocol.PROTOCOL_TYPE
+            and not _is_readable(consumer_protocol.read_assignment, each.assignment)
+        ),
+    }  # fmt: skip
 
 
 def _leave(leave: msg.LeaveGroupRequest) -> Fields:

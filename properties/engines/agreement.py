@@ -6,13 +6,13 @@ observation: the observer was removed, or was replaced by another process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, Needs, RuleFold, Views, broken, listed
+from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
 
 KEPT: Final = 8 * GENERATIONS
@@ -54,18 +54,16 @@ class AgreementFold(RuleFold):
         checks_first: bool,
         kept: int,
         views: Views,
+        needs: Needs,
     ) -> None:
-        super().__init__(invariant, {kind: self._handler(observed) for kind, observed in facts.items()}, views)
+        super().__init__(invariant, ((facts, self._take),), views, needs)
         self._headline, self._differ, self._unless = headline, differ, unless
         self._at_first: Findings = CHECKED if checks_first else None
         self._first: Recent[Hashable, Fact] = Recent(kept)
 
-    def _handler(self, observed: Observed) -> Handler:
-        def take(event: Event) -> None:
-            for fact in keys_of(observed(event, *self.views)):
-                self.conclude(fact if isinstance(fact, Excused) else self._compared(fact))
-
-        return take
+    def _take(self, facts: Fact | list[Fact] | Excused, _event: Event) -> None:
+        for fact in listed(facts):
+            self.conclude(fact if isinstance(fact, Excused) else self._compared(fact))
 
     def _compared(self, fact: Fact) -> Findings:
         first = self._first.get(fact.key)
@@ -96,7 +94,7 @@ def agreement(
     checks_first: bool = False,
     kept: int = KEPT,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that all observations of one key have one value.
 
@@ -107,8 +105,6 @@ def agreement(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = AgreementFold(invariant, facts, headline, differ, unless, checks_first, kept, views)
-        made.needs = tuple(needs)
-        return made
+        return AgreementFold(invariant, facts, headline, differ, unless, checks_first, kept, views, needs)
 
     return fold

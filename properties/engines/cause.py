@@ -7,13 +7,14 @@ or add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.completeness import UNTIMED
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, Needs, RuleFold, Views, broken, listed
+from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
@@ -51,26 +52,31 @@ class CauseFold(RuleFold):
         keeps_causes: bool,
         adds_up: int,
         views: Views,
+        needs: Needs,
     ) -> None:
-        kinds = {**ends, **causes, **effects}
-        handlers = {kind: self._handler(effects.get(kind), causes.get(kind), ends.get(kind)) for kind in kinds}
-        super().__init__(invariant, handlers, views)
-        self.bookkeeping = frozenset(kinds) - frozenset(effects)
+        super().__init__(invariant, ((ends, self._forget), (effects, self._take), (causes, self._note)), views, needs)
+        self.bookkeeping = frozenset({**ends, **causes}) - frozenset(effects)
         self._lacks, self._keeps_causes, self._adds_up = lacks, keeps_causes, adds_up
         self._caused: Recent[Hashable, int] = Recent(WAITING)
         self._last: Recent[Hashable, Effect] = Recent(WAITING)
+        self._accused: Recent[Hashable, Event] = Recent(WAITING)
 
-    def _handler(self, effects: Effects | None, causes: Causes | None, ends: Causes | None) -> Handler:
-        def take(event: Event) -> None:
-            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                self._caused.pop(key, None)
-                self._last.pop(key, None)
-            for effect in keys_of(effects(event, *self.views)) if effects is not None else ():
-                self.conclude(self._explained(effect))
-            for key in keys_of(causes(event, *self.views)) if causes is not None else ():
+    def _forget(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            self._caused.pop(key, None)
+            self._last.pop(key, None)
+
+    def _take(self, effects: Effect | list[Effect], _event: Event) -> None:
+        for effect in listed(effects):
+            self.conclude(self._explained(effect))
+
+    def _note(self, keys: Any, event: Event) -> None:
+        for key in listed(keys):
+            accused = self._accused.pop(key, None)
+            if accused is not None and _may_precede(event, accused):
+                self.withdraw(accused)
+            else:
                 self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
-
-        return take
 
     def _explained(self, effect: Effect) -> Findings:
         causes = self._caused.get(effect.key, 0) if self._keeps_causes else self._caused.pop(effect.key, 0)
@@ -84,8 +90,16 @@ class CauseFold(RuleFold):
             return Excused(effect.excused)
         if last is None and effect.is_first_free:
             return None
+        if self._caused.has_forgotten:
+            return Excused("more causes were open than the judge keeps")
+        self._accused[effect.key] = effect.event
         before = ((f"{last.says};", last.event),) if last is not None else ()
         return broken(effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event))
+
+
+def _may_precede(event: Event, other: Event) -> bool:
+    """Whether it may have happened before an event that stands before it: lines of two sources may be swapped."""
+    return event.time_ms == other.time_ms != UNTIMED and event.source != other.source
 
 
 def cause(
@@ -97,7 +111,7 @@ def cause(
     keeps_causes: bool = False,
     adds_up: int = 1,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that every effect has a cause.
 
@@ -108,8 +122,6 @@ def cause(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views)
-        made.needs = tuple(needs)
-        return made
+        return CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views, needs)
 
     return fold

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled
 from rebalance_check.properties.engines.form import FormFold
-from rebalance_check.properties.engines.rules import Findings, Rule, Views
+from rebalance_check.properties.engines.rules import Findings, Needs, Rule, Views
 from rebalance_check.properties.kinds import Fold, Invariant
 
 AT_REST = (RunEnded, HealEnded, RunSettled)
@@ -23,7 +23,7 @@ def completion(
     at: Sequence[type[Event]] = (RunEnded,),
     also_pending: bool = False,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant about a run that has come to rest.
 
@@ -37,9 +37,4 @@ def completion(
             return None
         return rule(event, *seen)
 
-    def fold(invariant: Invariant) -> Fold:
-        made = FormFold(invariant, dict.fromkeys(at, at_rest), views)
-        made.needs = tuple(needs)
-        return made
-
-    return fold
+    return lambda invariant: FormFold(invariant, dict.fromkeys(at, at_rest), views, needs)

@@ -17,12 +17,13 @@ from rebalance_check.properties.engines.rules import (
     Broken,
     Excused,
     Findings,
+    Needs,
     RuleFold,
     Views,
     broken,
-    keys_of,
+    listed,
 )
-from rebalance_check.properties.kinds import Counts, Fold, Handler, Invariant, Memories
+from rebalance_check.properties.kinds import Counts, Fold, Invariant, Memories, Memory
 from rebalance_check.properties.verdict import Undecided, Verdict, Violated
 from rebalance_check.properties.views.deadlines import Deadlines, Wait
 from rebalance_check.properties.views.recent import WAITING, Recent
@@ -66,42 +67,46 @@ class DeadlineFold(RuleFold):
         looks: Sequence[type[Event]],
         counts_from: CountsFrom,
         views: Views,
+        needs: Needs,
     ) -> None:
-        kinds = dict.fromkeys([*looks, *cancels, *ends, *begins])
-        handlers = {kind: self._handler(begins.get(kind), ends.get(kind), cancels.get(kind)) for kind in kinds}
-        super().__init__(invariant, handlers, views)
+        shown = dict.fromkeys([*looks, *cancels, *ends, *begins], self._late)
+        parts = ((shown, self._miss), (cancels, self._cancel), (ends, self._end), (begins, self._begin))
+        super().__init__(invariant, parts, views, needs)
         self._counts_from = counts_from
         self._open: Recent[Hashable, Due] = Recent(WAITING)
 
-    def _handler(self, begins: Begins | None, ends: Ends | None, cancels: Ends | None) -> Handler:
-        def take(event: Event) -> None:
-            if self._open and event.time_ms:
-                self._look(event)
-            for key in keys_of(cancels(event, *self.views)) if cancels is not None else ():
-                if key is ALL:
-                    self._open.clear()
-                self._open.pop(key, None)
-            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                if isinstance(key, Broken | Excused):
-                    self.conclude(key)
-                elif self._open.pop(key, None) is not None:
-                    self.conclude(CHECKED)
-            for due in keys_of(begins(event, *self.views)) if begins is not None else ():
-                self._open.setdefault(due.key, due)
+    def _late(self, event: Event, *_views: Any) -> list[Due] | None:
+        """The obligations whose time may have passed."""
+        if not self._open or not event.time_ms:
+            return None
+        return [due for due in self._open.values() if event.time_ms - due.since.time_ms > due.within_ms] or None
 
-        return take
-
-    def _look(self, event: Event) -> None:
-        late = [due for due in self._open.values() if event.time_ms - due.since.time_ms > due.within_ms]
+    def _miss(self, late: list[Due], event: Event) -> None:
         for due in late:
             since_ms = self._counts_from(due, event, *self.views)
-            if since_ms is None or event.time_ms - since_ms <= due.within_ms:
-                continue
-            del self._open[due.key]
-            self.conclude(_late(due, event))
+            if since_ms is not None and event.time_ms - since_ms > due.within_ms:
+                del self._open[due.key]
+                self.conclude(_missed(due, event))
+
+    def _cancel(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            if key is ALL:
+                self._open.clear()
+            self._open.pop(key, None)
+
+    def _end(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            if isinstance(key, Broken | Excused):
+                self.conclude(key)
+            elif self._open.pop(key, None) is not None:
+                self.conclude(CHECKED)
+
+    def _begin(self, dues: Due | list[Due], _event: Event) -> None:
+        for due in listed(dues):
+            self._open.setdefault(due.key, due)
 
 
-def _late(due: Due, event: Event) -> Findings:
+def _missed(due: Due, event: Event) -> Findings:
     took = event.time_ms - due.since.time_ms
     return broken(
         f"{due.must} within {due.within_ms} ms",
@@ -118,7 +123,7 @@ def deadline(
     looks: Sequence[type[Event]] = (),
     counts_from: CountsFrom = _from_its_begin,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that every obligation is met in time.
 
@@ -128,9 +133,7 @@ def deadline(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = DeadlineFold(invariant, begins, ends, cancels or {}, looks, counts_from, views)
-        made.needs = tuple(needs)
-        return made
+        return DeadlineFold(invariant, begins, ends, cancels or {}, looks, counts_from, views, needs)
 
     return fold
 
@@ -138,30 +141,31 @@ def deadline(
 class NotBeforeFold(RuleFold):
     """Per key: the wait that began last."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         begins: Mapping[type[Event], Begins],
         ends: Mapping[type[Event], Ends],
         cancels: Mapping[type[Event], Ends],
         views: Views,
+        needs: Needs,
     ) -> None:
-        kinds = dict.fromkeys([*cancels, *ends, *begins])
-        handlers = {kind: self._handler(begins.get(kind), ends.get(kind), cancels.get(kind)) for kind in kinds}
-        super().__init__(invariant, handlers, views)
-        self.bookkeeping = frozenset(kinds) - frozenset(ends)
+        parts = ((cancels, self._cancel), (ends, self._end), (begins, self._begin))
+        super().__init__(invariant, parts, views, needs)
+        self.bookkeeping = frozenset({**cancels, **begins}) - frozenset(ends)
         self._open: Recent[Hashable, Due] = Recent(WAITING)
 
-    def _handler(self, begins: Begins | None, ends: Ends | None, cancels: Ends | None) -> Handler:
-        def take(event: Event) -> None:
-            for key in keys_of(cancels(event, *self.views)) if cancels is not None else ():
-                self._open.pop(key, None)
-            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                self.conclude(self._timed(key, event))
-            for due in keys_of(begins(event, *self.views)) if begins is not None else ():
-                self._open[due.key] = due
+    def _cancel(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            self._open.pop(key, None)
 
-        return take
+    def _end(self, keys: Any, event: Event) -> None:
+        for key in listed(keys):
+            self.conclude(self._timed(key, event))
+
+    def _begin(self, dues: Due | list[Due], _event: Event) -> None:
+        for due in listed(dues):
+            self._open[due.key] = due
 
     def _timed(self, key: Hashable | Excused, event: Event) -> Findings:
         if isinstance(key, Excused):
@@ -185,7 +189,7 @@ def not_before(
     *,
     cancels: Mapping[type[Event], Ends] | None = None,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that no member gives up too early: an event of ``ends`` comes no sooner than the time of the wait.
 
@@ -194,9 +198,7 @@ def not_before(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = NotBeforeFold(invariant, begins, ends, cancels or {}, views)
-        made.needs = tuple(needs)
-        return made
+        return NotBeforeFold(invariant, begins, ends, cancels or {}, views, needs)
 
     return fold
 
@@ -228,14 +230,11 @@ class EventuallyFold(RuleFold):
         restarts: Mapping[type[Event], Ends],
         renews: Callable[..., str],
         views: Views,
+        needs: Needs,
     ) -> None:
-        kinds = dict.fromkeys([*restarts, *cancels, *ends, *begins])
-        handlers = {
-            kind: self._handler(begins.get(kind), ends.get(kind), cancels.get(kind), restarts.get(kind))
-            for kind in kinds
-        }
-        super().__init__(invariant, handlers, views)
-        self.bookkeeping = frozenset(kinds) - frozenset(begins)
+        parts = ((cancels, self._cancel), (restarts, self._restart), (ends, self._end), (begins, self._await))
+        super().__init__(invariant, parts, views, needs)
+        self.bookkeeping = frozenset({**restarts, **cancels, **ends}) - frozenset(begins)
         self._renews = renews
         self._is_unbounded = False
         self._open: dict[Hashable, Wait] = {}
@@ -244,33 +243,37 @@ class EventuallyFold(RuleFold):
         """Look at the same deadlines as the other invariants of the group."""
         super().share(memories)
         self.deadlines = Deadlines.among(memories)
-        self.memories = (*self.memories, self.deadlines)
 
-    def _handler(
-        self, begins: Callable[..., Any] | None, ends: Ends | None, cancels: Ends | None, restarts: Ends | None
-    ) -> Handler:
-        def take(event: Event) -> None:
-            for key in self._meant(cancels, event):
-                self._close(key)
-            for key in self._meant(restarts, event):
-                wait = self._close(key)
-                if wait is not None:
-                    self._begin(key, wait.what, event, wait.allowed)
-            for key in keys_of(ends(event, *self.views)) if ends is not None else ():
-                wait = self._close(key)
-                if wait is not None and wait.allowed() and self.deadlines.have_times:
-                    self.conclude(CHECKED)
-                elif wait is not None:
-                    self._is_unbounded = True
-            for awaited in keys_of(begins(event, *self.views)) if begins is not None else ():
-                if awaited.key not in self._open:
-                    self._begin(awaited.key, awaited.says, awaited.since, awaited.allowed)
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """The views, and the deadlines."""
+        return (*super().memories, self.deadlines)
 
-        return take
+    def _cancel(self, keys: Any, _event: Event) -> None:
+        for key in self._meant(keys):
+            self._close(key)
 
-    def _meant(self, ends: Ends | None, event: Event) -> list[Hashable]:
-        keys = list(keys_of(ends(event, *self.views))) if ends is not None else []
-        return list(self._open) if ALL in keys else keys
+    def _restart(self, keys: Any, event: Event) -> None:
+        for key in self._meant(keys):
+            wait = self._close(key)
+            if wait is not None:
+                self._begin(key, wait.what, event, wait.allowed)
+
+    def _meant(self, keys: Any) -> list[Hashable]:
+        return list(self._open) if ALL in listed(keys) else list(listed(keys))
+
+    def _end(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            wait = self._close(key)
+            if wait is not None and wait.allowed() and self.deadlines.have_times:
+                self.conclude(CHECKED)
+            elif wait is not None:
+                self._is_unbounded = True
+
+    def _await(self, awaited: Awaited | list[Awaited], _event: Event) -> None:
+        for one in listed(awaited):
+            if one.key not in self._open:
+                self._begin(one.key, one.says, one.since, one.allowed)
 
     def _begin(self, key: Hashable, says: str, since: Event, allowed: Callable[[], int]) -> None:
         wait = self._open[key] = Wait((self.invariant.name, key), says, since, allowed, self._miss)
@@ -326,7 +329,7 @@ def eventually(
     restarts: Mapping[type[Event], Ends] | None = None,
     renews: Callable[..., str] = _never,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that everything awaited happens, within a time that the members' timeouts bound.
 
@@ -337,8 +340,6 @@ def eventually(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = EventuallyFold(invariant, begins, ends, cancels or {}, restarts or {}, renews, views)
-        made.needs = tuple(needs)
-        return made
+        return EventuallyFold(invariant, begins, ends, cancels or {}, restarts or {}, renews, views, needs)
 
     return fold

@@ -7,38 +7,19 @@ the record that the view follows must be complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.engines.rules import Rule, RuleFold, Rules, Views
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.engines.rules import Needs, RuleFold, Rules, Views
+from rebalance_check.properties.kinds import Fold, Invariant
 
 
 class FormFold(RuleFold):
     """Gives each event to its rule."""
 
-    def __init__(self, invariant: Invariant, at: Rules, views: Views) -> None:
-        super().__init__(invariant, {kind: self._handler(rule) for kind, rule in at.items()}, views)
-
-    def _handler(self, rule: Rule) -> Handler:
-        def take(event: Event) -> None:
-            found = rule(event, *self.views)
-            if found is not None:
-                self.conclude(found)
-
-        return take
+    def __init__(self, invariant: Invariant, at: Rules, views: Views, needs: Needs = ()) -> None:
+        super().__init__(invariant, ((at, self.conclude),), views, needs)
 
 
-def form(at: Rules, *, views: Views = (), needs: Sequence[tuple[type[Event], ...]] = ()) -> Callable[[Invariant], Fold]:
-    """An invariant about single events.
-
-    ``at`` has the rule for each type of event. ``needs`` are further events without which nothing breaks the invariant:
-    of each set the history must hold one at least.
-    """
-
-    def fold(invariant: Invariant) -> Fold:
-        made = FormFold(invariant, at, views)
-        made.needs = tuple(needs)
-        return made
-
-    return fold
+def form(at: Rules, *, views: Views = (), needs: Needs = ()) -> Callable[[Invariant], Fold]:
+    """An invariant about single events; ``at`` has the rule for each type of event."""
+    return lambda invariant: FormFold(invariant, at, views, needs)

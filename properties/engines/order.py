@@ -7,13 +7,13 @@ sequence anew may have been lost between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, RuleFold, Views, broken, keys_of
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, Needs, RuleFold, Views, broken, listed
+from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 ALL: Final = object()
@@ -39,31 +39,30 @@ Wrong: TypeAlias = Callable[..., str | Excused]
 class OrderFold(RuleFold):
     """Per key: the last step."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
         invariant: Invariant,
         steps: Mapping[type[Event], Steps],
         wrong: Wrong,
         resets: Mapping[type[Event], Callable[..., Any]],
         views: Views,
+        needs: Needs,
     ) -> None:
-        handlers = {kind: self._resetting(resets.get(kind), steps.get(kind)) for kind in {**resets, **steps}}
-        super().__init__(invariant, handlers, views)
+        super().__init__(invariant, ((resets, self._reset), (steps, self._take)), views, needs)
         self.bookkeeping = frozenset(resets) - frozenset(steps)
         self._wrong = wrong
         self._last: Recent[Hashable, Step] = Recent(WAITING)
 
-    def _resetting(self, reset: Callable[..., Any] | None, steps: Steps | None) -> Handler:
-        def take(event: Event) -> None:
-            for key in keys_of(reset(event, *self.views)) if reset is not None else ():
-                if key is ALL:
-                    self._last.clear()
-                else:
-                    self._last.pop(key, None)
-            for step in keys_of(steps(event, *self.views)) if steps is not None else ():
-                self.conclude(self._compared(step))
+    def _reset(self, keys: Any, _event: Event) -> None:
+        for key in listed(keys):
+            if key is ALL:
+                self._last.clear()
+            else:
+                self._last.pop(key, None)
 
-        return take
+    def _take(self, steps: Step | list[Step], _event: Event) -> None:
+        for step in listed(steps):
+            self.conclude(self._compared(step))
 
     def _compared(self, step: Step) -> Findings:
         last = self._last.get(step.key)
@@ -84,7 +83,7 @@ def order(
     wrong: Wrong,
     resets: Mapping[type[Event], Callable[..., Any]] | None = None,
     views: Views = (),
-    needs: Sequence[tuple[type[Event], ...]] = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant about the order of values.
 
@@ -93,8 +92,6 @@ def order(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        made = OrderFold(invariant, steps, wrong, resets or {}, views)
-        made.needs = tuple(needs)
-        return made
+        return OrderFold(invariant, steps, wrong, resets or {}, views, needs)
 
     return fold

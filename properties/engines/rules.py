@@ -56,6 +56,15 @@ Rules: TypeAlias = Mapping[type[Event], Rule]
 Views: TypeAlias = Sequence[type[Memory]]
 """Memories that several invariants share; each is brought up to date before a rule sees the event."""
 
+Extracts: TypeAlias = Mapping[type[Event], Callable[..., Any]]
+"""By type of event, a function of the event and the views: the keys, facts or findings that it holds; None for none."""
+
+Part: TypeAlias = tuple[Extracts, Callable[[Any, Event], None]]
+"""Extracts of an engine, and the method of its fold that takes the result, where there is one, and the event."""
+
+Needs: TypeAlias = Sequence[tuple[type[Event], ...]]
+"""Further events without which nothing breaks an invariant: of each tuple the history must hold one at least."""
+
 
 def broken(headline: str, *reasons: Reason) -> Broken:
     """The finding that a case breaks the invariant."""
@@ -65,26 +74,46 @@ def broken(headline: str, *reasons: Reason) -> Broken:
 class RuleFold(Fold):
     """A fold whose cases are counted one by one: how many were checked, and how many an exemption excused.
 
-    ``views`` are the classes of the memories that its rules are given, in that order.
+    ``parts`` look at an event in their order. ``views`` are the classes of the memories that their extracts are given,
+    in that order.
     """
 
-    def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler], views: Views) -> None:
+    def __init__(self, invariant: Invariant, parts: Sequence[Part], views: Views, needs: Needs = ()) -> None:
+        kinds = dict.fromkeys(kind for extracts, _ in parts for kind in extracts)
+        handlers = {
+            kind: self._handler([(extracts[kind], take) for extracts, take in parts if kind in extracts])
+            for kind in kinds
+        }
         super().__init__(invariant, handlers)
         self.compared = 0
+        self.needs = tuple(needs)
         self.views: tuple[Any, ...] = ()
         self._views = tuple(views)
 
+    def _handler(self, parts: Sequence[tuple[Callable[..., Any], Callable[[Any, Event], None]]]) -> Handler:
+        def take(event: Event) -> None:
+            for extract, act in parts:
+                found = extract(event, *self.views)
+                if found is not None:
+                    act(found, event)
+
+        return take
+
     def share(self, memories: Memories) -> None:
         """Look at the same views as the other invariants of the group."""
-        self.views = tuple(view.among(memories) for view in self._views)
-        self.memories = tuple(flattened(self.views))
+        self.views = tuple([view.among(memories) for view in self._views])
 
-    def conclude(self, found: Findings) -> None:
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """The views, each behind those that it is built on."""
+        return tuple(flattened(self.views))
+
+    def conclude(self, found: Findings, _event: Event | None = None) -> None:
         """Count a finding of a rule; the first that is broken becomes the counterexample."""
-        if found is None:
-            return
         if found is CHECKED:
             self.compared = (self.compared or 0) + 1
+        elif found is None:
+            return
         elif isinstance(found, Broken):
             self.compared = (self.compared or 0) + 1
             if found.events:
@@ -108,8 +137,6 @@ def flattened(views: Iterable[Memory]) -> list[Memory]:
     return list(found.values())
 
 
-def keys_of(found: Any) -> Iterable[Any]:
-    """The keys that an extractor returns: none, one, or a list of them."""
-    if found is None:
-        return ()
+def listed(found: Any) -> Iterable[Any]:
+    """The results of an extract that returns one, or a list of them."""
     return found if isinstance(found, list) else (found,)

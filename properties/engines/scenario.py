@@ -34,9 +34,8 @@ def scenario(
 
     def fold(invariant: Invariant) -> Fold:
         rules = {kind: with_views(other) for kind, other in (also or {}).items()}
-        made = FormFold(invariant, {**rules, GroupDescribed: at_step}, (Steps, *views))
-        made.needs = () if also else ((StepStarted,),)
-        return made
+        needs = () if also else ((StepStarted,),)
+        return FormFold(invariant, {**rules, GroupDescribed: at_step}, (Steps, *views), needs)
 
     return fold
 

@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, broken, deadline
 from rebalance_check.properties.engines.rules import Broken, Checked, Reason, Rule, Rules
-from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.kinds import Evidence, Fold, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import OWN_RECORD, Clients
@@ -54,6 +54,16 @@ DISTURBANCES: Final[tuple[type[Event], ...]] = (
     *OWN_RECORD,
 )  # fmt: skip
 """Events that explain what a client does or leaves undone: those of the wire, and those of a member's own record."""
+
+
+def of_clients(
+    *, family: str = FAMILY, premises: tuple[str, ...] = (), evidence: Evidence = Evidence.CONCERNED, **said: Any
+) -> Invariant:
+    """An invariant about what one client sends, which any disturbance of this client may excuse."""
+    return Invariant(
+        family=family, premises=(ONE_MEMBER, *premises), evidence=evidence, exempted_by=DISTURBANCES, **said
+    )
+
 
 Look: TypeAlias = Callable[[Client, RequestObserved], Findings]
 LookWith: TypeAlias = Callable[[Client, RequestObserved, Clients], Findings]

@@ -8,7 +8,15 @@ from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import client_causes, leaders
-from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining, static
+from rebalance_check.properties.laws.requests import (
+    claiming,
+    coordinating,
+    heartbeats,
+    identity,
+    joining,
+    metadata,
+    static,
+)
 
 BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
     {
@@ -16,14 +24,13 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             joining.JoinsOneAtATime,
             joining.RejoinsWhenRebalancing,
             joining.SyncFollowsJoin,
+            metadata.MetadataIsReadable,
             client_causes.NoNeedlessJoin,
-            client_causes.MoveNeedsNoJoin,
             identity.MemberIdIsKept,
             identity.LostMembershipIsNotUsed,
             identity.GenerationIsTheLast,
-            leaders.FollowersAssignNothing,
             leaders.LeaderAssignsItsMembers,
-            leaders.LeaderAssignsEachPartitionOnce,
+            leaders.AssignmentIsDisjoint,
             leaders.LeaderAssignsAllPartitions,
             claiming.CommitsWhatItOwns,
             coordinating.LeavesOnClose,
@@ -36,11 +43,9 @@ BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
         "KIP-429": (
             claiming.ClaimsAreTheAssignment,
             claiming.LostPartitionsAreNotClaimed,
-            claiming.EagerMembersClaimNothing,
             claiming.RevokedPartitionsAreHandedOver,
             leaders.CooperativeHandOver,
         ),
-        "KIP-792": (claiming.ClaimedGenerationFits,),
         "KIP-814": (leaders.SkippedAssignmentIsEmpty,),
     }
 )

@@ -18,16 +18,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.engines import CHECKED, Effect, Excused, Finding, Findings, broken, cause, form
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.coordinator import (
-    ACCEPTED,
-    REFUSED_MEMBERS,
-    SESSION_EXPIRED,
-    Incarnation,
-    Incarnations,
-)
-from rebalance_check.properties.views.waiting import LastJoins, Waiting
+from rebalance_check.properties.views.coordinator import ACCEPTED, REFUSED_MEMBERS, Incarnation, Incarnations
 
 # ---------------------------------------------------------------------------------------------- a rebalance
 
@@ -37,7 +30,7 @@ _OF_THE_SENDER: Final = REFUSED_MEMBERS | {
 """The answers to a SyncGroup that concern its sender; any other says that the assignment could not be written."""
 
 
-def _rebalances(event: GroupStatusChanged, incarnations: Incarnations, _joins: LastJoins) -> Effect | None:
+def _rebalances(event: GroupStatusChanged, incarnations: Incarnations) -> Effect | None:
     group = incarnations.current
     if event.to_status != GroupStatus.PREPARING_REBALANCE or not incarnations.tells_parked or group is None:
         return None
@@ -55,13 +48,13 @@ def _outgrown(event: IncarnationStarted, *_views: object) -> int | None:
     return event.incarnation if 0 < event.max_size < len(event.members) else None
 
 
-def _comes(event: MemberAdded, incarnations: Incarnations, _joins: LastJoins) -> int | None:
+def _comes(event: MemberAdded, incarnations: Incarnations) -> int | None:
     """A new member asks for one; a static one that takes the slot of its predecessor may ask when it is parked."""
     group = incarnations.current
     return event.incarnation if group is None or event.member_id not in group.predecessors else None
 
 
-def _goes(event: MemberRemoved, incarnations: Incarnations, _joins: LastJoins) -> int | None:
+def _goes(event: MemberRemoved, incarnations: Incarnations) -> int | None:
     """Others get the partitions of a member that is gone; one that was replaced before it had synced leaves its debt
     behind (pendingSyncMembers), and the sync timeout may start a rebalance though all have synced."""
     group = incarnations.current
@@ -69,7 +62,7 @@ def _goes(event: MemberRemoved, incarnations: Incarnations, _joins: LastJoins) -
     return event.incarnation if event.reason != "replaced" or owes else None
 
 
-def _is_not_written(event: SyncGroupReplied, incarnations: Incarnations, _joins: LastJoins) -> int | None:
+def _is_not_written(event: SyncGroupReplied, incarnations: Incarnations) -> int | None:
     """An assignment that could not be written is computed once more; a coordinator that resigns answers of none."""
     if event.error in _OF_THE_SENDER:
         return None
@@ -78,12 +71,12 @@ def _is_not_written(event: SyncGroupReplied, incarnations: Incarnations, _joins:
     return latest.incarnation if is_of_none and latest is not None else event.incarnation
 
 
-def _asks(event: RequestParked, incarnations: Incarnations, joins: LastJoins) -> int | None:
+def _asks(event: RequestParked, incarnations: Incarnations) -> int | None:
     """A JoinGroup asks for a rebalance where it changes something."""
     group = incarnations.current
     if event.api != Api.JOIN_GROUP or group is None:
         return None
-    before = joins.before.metadata if joins.before is not None else ""
+    before = group.join_before.metadata if group.join_before is not None else ""
     return event.incarnation if _changes(group, event, before) else None
 
 
@@ -149,49 +142,47 @@ RebalanceHasACause: Final = Invariant(
         lacks="no member had come, changed or gone, and every assignment was written",
         ends={GenerationStarted: _begins_anew, IncarnationStarted: _begins_anew},
         keeps_causes=True,
-        views=(Incarnations, LastJoins),
+        views=(Incarnations,),
         needs=((RequestParked,),),
     ),
-    breaks="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+    opening="""
+        MemberAdded(member_id="a")
+        RequestParked(api="JoinGroup", member_id="a", metadata="x")
+        GenerationStarted(generation=1, members=("a",), leader="a")
     """,
+    breaks="""GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")""",
     holds="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=2, member_id="a", metadata="y")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+        RequestParked(generation=1, api="JoinGroup", member_id="a", metadata="y")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
     excuses="""
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", metadata="x")
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=2, error="MEMBER_ID_REQUIRED", assigned_member_id="b")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
+        JoinGroupReplied(generation=1, error="MEMBER_ID_REQUIRED", assigned_member_id="b")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
 )
 
 # ---------------------------------------------------------------------------------------------- a removal
 
 
-def _removed_for_a_cause(event: MemberRemoved, incarnations: Incarnations, waiting: Waiting) -> Findings:
+def _removed_for_a_cause(event: MemberRemoved, incarnations: Incarnations) -> Findings:
     group = incarnations.current
     if group is None:
         return None
-    if event.reason == SESSION_EXPIRED:
-        return _was_silent(event, group, waiting)
-    return _owed_its_sync(event, group) if event.reason == "sync timeout" and group.status else None
+    match event.reason:
+        case "session expired":
+            return _was_silent(event, group)
+        case "sync timeout" if group.status:
+            return _owed_its_sync(event, group)
+        case "group size" if group.begun is not None:
+            return _had_no_place(event, group, group.begun.max_size)
+    return None
 
 
-def _was_silent(event: MemberRemoved, group: Incarnation, waiting: Waiting) -> Findings:
+def _was_silent(event: MemberRemoved, group: Incarnation) -> Findings:
     """A client sends no heartbeat while it waits in JoinGroup, and may be slow to in SyncGroup."""
-    last = group.started
+    last, kept = group.started, group.left_behind
     if last is None or event.member_id not in last.members:
-        return Excused("is new") if waiting.left_behind or waiting.turned_away else None
-    kept = waiting.left_behind or waiting.turned_away
+        return Excused("is new") if kept else None
     if kept is None:
         return CHECKED
     return broken(
@@ -217,13 +208,25 @@ def _owed_its_sync(event: MemberRemoved, group: Incarnation) -> Finding:
     )
 
 
+def _had_no_place(event: MemberRemoved, group: Incarnation, max_size: int) -> Finding:
+    """In a join phase, as many others as fit wait already."""
+    if len(group.joins) >= max_size or group.status != GroupStatus.PREPARING_REBALANCE:
+        return CHECKED
+    why = f"{len(group.joins)} members wait in JoinGroup, and there is capacity for {max_size}"
+    return broken(
+        f"{event.member_id} is removed for the group's size; {why}",
+        (f"{event.member_id} is removed at {STEP}, and {why}: contradiction.", event),
+    )
+
+
 MemberRemovalHasACause: Final = Invariant(
     name="member_removal_has_a_cause",
     family="causes",
     claim="a member is removed for its silence only if no JoinGroup or SyncGroup of it waits at the coordinator, or it "
-    "is new, and by the sync timeout only if it owes the SyncGroup of the current generation",
+    "is new, by the sync timeout only if it owes the SyncGroup of the current generation, and for the group's size "
+    "only if as many others as fit have joined",
     source="ClassicGroupMember.hasSatisfiedHeartbeat; GroupMetadataManager.expireClassicGroupMemberHeartbeat, "
-    "expirePendingSync; ClassicGroup.pendingSyncMembers",
+    "expirePendingSync; ClassicGroup.pendingSyncMembers; KIP-389",
     premises=(
         "the history holds the coordinator's events, with the requests it keeps",
         "a member is new until it has been in a generation of this incarnation",
@@ -232,24 +235,20 @@ MemberRemovalHasACause: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(
         {MemberRemoved: _removed_for_a_cause},
-        views=(Incarnations, Waiting),
+        views=(Incarnations,),
         needs=((GenerationStarted, GroupStatusChanged),),
     ),
+    opening="""GenerationStarted(generation=1, members=("a",), leader="a")""",
     breaks="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=1, member_id="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired")
+        RequestParked(generation=1, api="JoinGroup", member_id="a")
+        MemberRemoved(generation=1, member_id="a", reason="session expired")
     """,
-    holds="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired")
-    """,
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired")""",
     excuses="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        RequestParked(incarnation=0, generation=1, api="JoinGroup", request=1, member_id="b")
-        MemberRemoved(incarnation=0, generation=1, member_id="b", reason="session expired")
+        RequestParked(generation=1, api="JoinGroup", member_id="b")
+        MemberRemoved(generation=1, member_id="b", reason="session expired")
     """,
 )
 
-LAWS: Final = (RebalanceHasACause, MemberRemovalHasACause)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -1,52 +1,35 @@
-"""Causes: a client does what costs its group work only where something asked for it."""
+"""Causes: a client starts rebalances only where something asked for one."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    MembershipLost,
-    PartitionsLost,
-    RequestObserved,
-)
+from rebalance_check.model.vocabulary.events import MembershipLost, PartitionsLost, RequestObserved
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, recorded, requests, verdict
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.laws.asking import DISTURBANCES, of_clients, recorded, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
 from rebalance_check.properties.views.errors import CONSUMER, COORDINATOR_ERRORS
+from rebalance_check.properties.views.rounds import Round
 
 FAMILY: Final = "causes"
 
 # ---------------------------------------------------------------------------------------------- clients: joins
 
-_MOVED: Final = "its coordinator moved"
-_UNSETTLED: Final = "it has no assignment yet"
 
-
-def _causes(client: Client, join: RequestObserved) -> set[str]:
-    """The reasons for a settled client to join again; `_MOVED` where they are about the coordinator alone."""
-    last, since = client.round, client.since
-    if last is None or client.join is not last.join or last.synced is None or join.protocol_type != CONSUMER:
-        return {_UNSETTLED}
-    could_be = {
-        "the metadata that it has is unknown": not client.process.has_metadata,
-        "it was refused": any(error not in COORDINATOR_ERRORS for error in since.errors),
-        "the topics that it wants, or what it offers, changed": _offers(join) != _offers(last.join),
-        "it gave partitions up": bool(last.revoked),
-        "it was assigned what it does not want": not last.fits_the_subscription,
-        "it was listed other partitions": since.metadata is not None,
-        "it was paused": since.paused is not None,
-        "its application asked for it": since.asked is not None,
-        "it left": since.left is not None,
-        "it missed a reply": since.unseen is not None,
-        "it closed a connection itself": since.closed_itself,
-        "its session may have expired": client.may_count_as_lost(join.time_ms),
-        _MOVED: bool(since.errors) or since.closed is not None or since.moved is not None,
-    }
-    return {cause for cause, is_so in could_be.items() if is_so}
+def _is_asked(client: Client, last: Round, join: RequestObserved) -> bool:
+    """Whether a settled client has a reason to join again that is not about its coordinator alone."""
+    since = client.since
+    is_refused = any(error not in COORDINATOR_ERRORS for error in since.errors)
+    has_other_partitions = bool(last.revoked) or not last.fits()
+    has_other_metadata = since.metadata is not None or not client.process.has_metadata
+    may_have_left = since.left is not None or since.closed_itself or client.may_count_as_lost(join.time_ms)
+    was_kept = since.paused is not None or since.unseen is not None
+    is_told = since.asked is not None or _offers(join) != _offers(last.join)
+    return is_refused or has_other_partitions or has_other_metadata or may_have_left or was_kept or is_told
 
 
 def _offers(join: RequestObserved) -> tuple[tuple[str, ...], tuple[str, ...], str]:
@@ -54,33 +37,18 @@ def _offers(join: RequestObserved) -> tuple[tuple[str, ...], tuple[str, ...], st
 
 
 def _asked_for(client: Client, sent: RequestObserved) -> Findings:
-    """Each JoinGroup of a client that has its assignment has a cause."""
-    found = _causes(client, sent)
-    if _UNSETTLED in found:
+    """Each JoinGroup of a client that has its assignment has a cause; a coordinator that moves ends no membership."""
+    last, since = client.round, client.since
+    if last is None or client.join is not last.join or last.synced is None or sent.protocol_type != CONSUMER:
         return None
-    if found:
-        return Excused(min(found)) if found == {_MOVED} else CHECKED
+    if _is_asked(client, last, sent):
+        return CHECKED
+    moved = next((each.reply for each in since.errors.values()), None) or since.closed or since.moved
+    why = f"its coordinator moved, or was unreachable, at {STEP}, which ends no membership;"
     return verdict(
-        f"{client.name} joins again, and nothing asked for it",
-        (f"it received its assignment at {STEP};", client.round.synced if client.round else None),
-        at=sent,
-    )
-
-
-def _not_for_a_move(client: Client, sent: RequestObserved) -> Findings:
-    """A heartbeat after the move shows that the client goes on; a JoinGroup needs another cause."""
-    round_, since = client.round, client.since
-    if round_ is None or round_.synced is None or client.join is not round_.join:
-        return None
-    moved = next((each.reply for name, each in since.errors.items() if name in COORDINATOR_ERRORS), None)
-    sign = moved or since.closed or since.moved
-    if sign is None:
-        return None
-    alone = sent.api == Api.JOIN_GROUP and _causes(client, sent) == {_MOVED}
-    return verdict(
-        f"{client.name} joins again because its coordinator moved" if alone else "",
-        (f"it received its assignment at {STEP};", round_.synced),
-        (f"its coordinator moved, or was unreachable, at {STEP}, which ends no membership;", sign),
+        f"{client.name} joins again{' because its coordinator moved' if moved else ', and nothing asked for it'}",
+        (f"it received its assignment at {STEP};", last.synced),
+        *([(why, moved)] if moved else []),
         at=sent,
     )
 
@@ -135,83 +103,30 @@ def _not_while_settled(event: PartitionsLost, clients: Clients) -> Findings:
     )  # fmt: skip
 
 
-NoNeedlessJoin: Final = Invariant(
+NoNeedlessJoin: Final = of_clients(
     name="wire_no_needless_join",
     family=FAMILY,
     claim="a consumer that has its assignment joins again only for a cause: it was refused, its subscription or the "
-    "metadata of topics changed, it gave partitions up, it was paused, silent or disconnected, or it left",
-    source="ConsumerCoordinator.rejoinNeededOrPending",
+    "metadata of topics changed, it gave partitions up, it was paused or silent, or it left; a coordinator that "
+    "moves is none",
+    source="ConsumerCoordinator.rejoinNeededOrPending; AbstractCoordinator.HeartbeatResponseHandler, "
+    "markCoordinatorUnknown",
     premises=(
-        ONE_MEMBER,
         "the application enforces no rebalance (Consumer.enforceRebalance), and no client has a rack",
+        "a client that is not answered for a session timeout may give its membership up",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(requests(_asked_for, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, protocol_type="consumer",
-                        member_id="m", session_timeout_ms=1000)
+    opening="""
+        RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup")
     """,
+    breaks="""RequestObserved(api="JoinGroup", protocol_type="consumer", member_id="m", session_timeout_ms=1000)""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=4, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000, member_id="m")
-    """,
-)
-
-MoveNeedsNoJoin: Final = Invariant(
-    name="wire_move_needs_no_join",
-    family=FAMILY,
-    claim="a consumer that has its assignment and whose coordinator moves, or is not reached for less than a session, "
-    "goes on as the same member of the same generation, without JoinGroup",
-    source="AbstractCoordinator.HeartbeatResponseHandler, markCoordinatorUnknown",
-    premises=(ONE_MEMBER, "a client that is not answered for a session timeout may give its membership up"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(requests(_not_for_a_move, Api.JOIN_GROUP, Api.HEARTBEAT), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=4, api="JoinGroup", version=9, protocol_type="consumer",
-                        member_id="m", session_timeout_ms=1000)
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer",
-                        session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=3, api="Heartbeat", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=4, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
+        ReplyObserved(api="Heartbeat", error="REBALANCE_IN_PROGRESS")
+        RequestObserved(api="JoinGroup", protocol_type="consumer", session_timeout_ms=1000, member_id="m")
     """,
 )
 
@@ -229,13 +144,9 @@ MembershipEndsForAReason: Final = Invariant(
     exempted_by=DISTURBANCES,
     evidence=Evidence.CONCERNED,
     fold=form({MembershipLost: _for_a_reason, PartitionsLost: _not_while_settled}, views=(Clients,)),
-    breaks="""
-        MembershipLost(member="m0", generation=1, reason="REBALANCE_IN_PROGRESS")
-    """,
-    holds="""
-        MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
-    """,
+    breaks="""MembershipLost(member="m0", generation=1, reason="REBALANCE_IN_PROGRESS")""",
+    holds="""MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")""",
 )
 
-LAWS: Final = (NoNeedlessJoin, MoveNeedsNoJoin, MembershipEndsForAReason)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
@@ -26,7 +25,6 @@ from rebalance_check.properties.engines import (
     ALL,
     CHECKED,
     Due,
-    Finding,
     Findings,
     broken,
     broken_step,
@@ -35,10 +33,10 @@ from rebalance_check.properties.engines import (
     scenario,
 )
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.coordinator import ACCEPTED, SESSION_EXPIRED, Incarnation, Incarnations
-from rebalance_check.properties.views.scenarios import PREMISES, Joins, TimesAfter, TimesBefore
+from rebalance_check.properties.views.coordinator import SESSION_EXPIRED, Incarnation, Incarnations
+from rebalance_check.properties.views.scenarios import PREMISES, Joins
 from rebalance_check.properties.views.sessions import Sessions
 from rebalance_check.properties.views.steps import Step, members_of
 
@@ -53,11 +51,8 @@ _UNENDED: Final = "it is judged when it is over; what is never over is for rebal
 
 # ---------------------------------------------------------------------------------------------- not too early
 
-_TIMED_REMOVALS: Final = frozenset({"advance", "join", "sync", "heartbeat", "commit"})
-"""Steps that remove a member only because its time is up."""
 
-
-def _not_early(event: MemberRemoved, incarnations: Incarnations, sessions: Sessions, _before: TimesBefore) -> Findings:
+def _not_early(event: MemberRemoved, incarnations: Incarnations, sessions: Sessions) -> Findings:
     """Each reason to remove a member has a timeout of that member's own."""
     group, key = incarnations.current, (event.incarnation, event.member_id)
     joined = sessions.joins.get(key)
@@ -91,38 +86,6 @@ def _timeout(
     return None, 0
 
 
-def _gone_in_time(
-    step: Step, _incarnations: Incarnations, _sessions: Sessions, before: TimesBefore
-) -> Iterator[Finding]:
-    """A member that is gone was silent, or owed its JoinGroup or SyncGroup, for too long; one replaced is not gone."""
-    comparable = step.before.error == step.after.error == ACCEPTED and step.after.status != GroupStatus.DEAD
-    if not comparable or step.verb not in _TIMED_REMOVALS:
-        return
-    held = {instance for _, instance in step.after.members if instance}
-    for member, instance in step.before.members:
-        if member not in members_of(step.after) and instance not in held:
-            yield from _removal(step, member, before)
-
-
-def _removal(step: Step, member_id: str, before: TimesBefore) -> Iterator[Finding]:
-    group, times = before.times, before.times.members.get(member_id)
-    own = any(sent.member_id == member_id for sent in (*step.sent, *step.waiting.values()))
-    if times is None or times.seen_ms is None or own:
-        return
-    in_join_phase = group.status == GroupStatus.PREPARING_REBALANCE
-    phase_ms = step.now_ms - (group.since_least_ms if in_join_phase else group.generation_least_ms)
-    owes = in_join_phase or not times.synced
-    silent_ms = step.now_ms - times.seen_ms
-    if silent_ms >= times.session_ms or (owes and phase_ms >= times.rebalance_ms):
-        yield CHECKED
-        return
-    yield broken_step(
-        step,
-        f"{member_id} is removed {silent_ms} ms after its session was restarted and {phase_ms} ms after the phase "
-        f"began; its session is {times.session_ms} ms, its rebalance timeout {times.rebalance_ms} ms",
-    )
-
-
 NobodyIsRemovedEarly: Final = Invariant(
     name="nobody_is_removed_early",
     family="deadlines",
@@ -135,25 +98,17 @@ NobodyIsRemovedEarly: Final = Invariant(
         "a session certainly begins anew when a kept JoinGroup is answered, when a commit arrives that is accepted, "
         "and when a heartbeat arrives that is accepted or answered REBALANCE_IN_PROGRESS",
         "an initial join phase (from Empty) has its own delay and is left out",
-        "in the steps of a scenario the same is judged by what its clients see",
     ),
     exempted_by=(NodeChanged,),
     evidence=Evidence.CONCERNED,
-    fold=scenario(_gone_in_time, also={MemberRemoved: _not_early}, views=(Incarnations, Sessions, TimesBefore)),
-    breaks="""
+    fold=form({MemberRemoved: _not_early}, views=(Incarnations, Sessions)),
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
-                         time_ms=5000)
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=12000)
+        RequestParked(api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
+        HeartbeatReplied(generation=1, member_id="a", request_generation=1, time_ms=5000)
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
-                         time_ms=5000)
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=15000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=12000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=15000)""",
 )
 
 # ---------------------------------------------------------------------------------------------- not too late
@@ -200,37 +155,25 @@ SilentMembersAreRemovedInTime: Final = Invariant(
         ),
         views=(Incarnations, Sessions),
     ),
-    breaks="""
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=20000)
+        MemberAdded(member_id="a")
+        RequestParked(api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a")
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=10000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=20000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="session expired", time_ms=10000)""",
 )
 
 
-def _removed_for_it(
-    event: MemberRemoved, incarnations: Incarnations, sessions: Sessions, _after: TimesAfter
-) -> Findings:
+def _removed_for_it(event: MemberRemoved, incarnations: Incarnations, sessions: Sessions) -> Findings:
     """It was removed for it, and not in time."""
     if event.reason != "sync timeout":
         return None
     return _owes(event, (event.member_id,), incarnations.current, sessions)
 
 
-def _left_owing(
-    event: GroupStatusChanged, incarnations: Incarnations, sessions: Sessions, _after: TimesAfter
-) -> Findings:
+def _left_owing(event: GroupStatusChanged, incarnations: Incarnations, sessions: Sessions) -> Findings:
     """No member of the generation that ends, or becomes Stable, owes a SyncGroup for that long."""
     group, left = incarnations.current, {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
     if group is None or group.started is None or event.from_status not in left:
@@ -256,29 +199,6 @@ def _owes(
     )
 
 
-def _completes_in_time(step: Step, _incarnations: Incarnations, _sessions: Sessions, after: TimesAfter) -> Findings:
-    """No group is in CompletingRebalance for longer than its members' timeouts, if all are known and no fault came.
-
-    Where all members have sent their SyncGroup, the group may wait for a log that acknowledges nothing (KAFKA-12890).
-    """
-    group = after.times
-    known = [group.members.get(member) for member in members_of(step.after)]
-    members = [times for times in known if times is not None]
-    if step.after.status != GroupStatus.COMPLETING_REBALANCE or group.disturbed or len(members) < max(len(known), 1):
-        return None
-    if group.held and all(times.synced for times in members):
-        return None
-    waited_ms = step.now_ms - max(group.since_ms, group.generation_ms)
-    longest_ms = max(times.longest_ms for times in members)
-    if waited_ms <= longest_ms:
-        return CHECKED
-    return broken_step(
-        step,
-        f"the group is in CompletingRebalance for {waited_ms} ms, and no member has a rebalance timeout above "
-        f"{longest_ms} ms",
-    )
-
-
 LaggardsAreRemovedInTime: Final = Invariant(
     name="laggards_are_removed_in_time",
     family="deadlines",
@@ -288,34 +208,23 @@ LaggardsAreRemovedInTime: Final = Invariant(
         _PUNCTUAL,
         "the incarnation began without members, so that all rebalance timeouts are recorded; the longest counts",
         "only members of the generation as it started owe a SyncGroup, not the successor of a static one",
-        "CompletingRebalance may last a write timeout longer when all have synced",
         _UNENDED,
-        "in the steps of a scenario the same is judged by what its clients see",
     ),
     relies_on=frozenset({Feature.SYNC_GROUP}),
     exempted_by=(NodeChanged, SyncGroupReplied),
     evidence=Evidence.CONCERNED,
-    fold=scenario(
-        _completes_in_time,
-        also={MemberRemoved: _removed_for_it, GroupStatusChanged: _left_owing},
-        views=(Incarnations, Sessions, TimesAfter),
+    fold=form(
+        {MemberRemoved: _removed_for_it, GroupStatusChanged: _left_owing},
+        views=(Incarnations, Sessions),
     ),
-    breaks="""
+    opening="""
         RunStarted(subject="simulator", punctual=True)
-        IncarnationStarted(incarnation=0, generation=0, status="Empty")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=30000)
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout", time_ms=40000)
+        IncarnationStarted(status="Empty")
+        RequestParked(api="JoinGroup", request=0, member_id="a", rebalance_timeout_ms=30000)
+        GenerationStarted(generation=1, members=("a",), leader="a")
     """,
-    holds="""
-        RunStarted(subject="simulator", punctual=True)
-        IncarnationStarted(incarnation=0, generation=0, status="Empty")
-        RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a",
-                      rebalance_timeout_ms=30000)
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout", time_ms=30000)
-    """,
+    breaks="""MemberRemoved(generation=1, member_id="a", reason="sync timeout", time_ms=40000)""",
+    holds="""MemberRemoved(generation=1, member_id="a", reason="sync timeout", time_ms=30000)""",
 )
 
 
@@ -378,62 +287,20 @@ NewMembersAreGivenUpInTime: Final = Invariant(
         },
         views=(Sessions,),
     ),
+    opening="""RunStarted(subject="simulator", punctual=True)""",
     breaks="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a", time_ms=300001)
+        MemberAdded(member_id="a")
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a",
+                         time_ms=300001)
     """,
     holds="""
-        RunStarted(subject="simulator", punctual=True)
-        MemberAdded(incarnation=0, generation=0, member_id="a")
-        JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a",
-                         reply_generation=1, leader="a", time_ms=300000)
+        MemberAdded(member_id="a")
+        JoinGroupReplied(generation=1, request=0, assigned_member_id="a", reply_generation=1, leader="a",
+                         time_ms=300000)
     """,
 )
 
 # ---------------------------------------------------------------------------------------------- join phases
-
-
-def _awaits_no_member(step: Step, joins: Joins, after: TimesAfter) -> Findings:
-    """A group in PreparingRebalance awaits a member or a pending id."""
-    members, times = members_of(step.after), after.times
-    if step.after.status != GroupStatus.PREPARING_REBALANCE or times.disturbed or step.after.generation < 0:
-        return None
-    had_a_generation = times.came_from in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}
-    if not had_a_generation or joins.pending or not members:
-        return None
-    if not all(joins.latest.get(member) in step.waiting for member in members):
-        return CHECKED
-    return broken_step(
-        step, f"all {len(members)} members wait in JoinGroup, no id is pending, and the join phase goes on"
-    )
-
-
-JoinPhaseEndsWhenAllJoined: Final = Invariant(
-    name="join_phase_ends_when_all_joined",
-    family="deadlines",
-    claim="the join phase of a group that had a generation ends as soon as all of its members have joined",
-    source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase",
-    premises=(*PREMISES, "no fault, and no refusal for the group's size, in the same join phase"),
-    exempted_by=(ReplyReceived,),
-    evidence=Evidence.CONCERNED,
-    fold=scenario(_awaits_no_member, views=(Joins, TimesAfter)),
-    breaks="""
-        StepStarted(step="sync a 1")
-        GroupDescribed(status="Stable", generation=1, members=(("a-1", ""),))
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
-        GroupDescribed(status="PreparingRebalance", generation=1, members=(("a-1", ""),))
-    """,
-    holds="""
-        StepStarted(step="sync a 1")
-        GroupDescribed(status="Stable", generation=1, members=(("a-1", ""), ("b-1", "")))
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
-        GroupDescribed(status="PreparingRebalance", generation=1, members=(("a-1", ""), ("b-1", "")))
-    """,
-)
 
 
 def _awaits_no_other(step: Step, joins: Joins) -> Findings:
@@ -457,35 +324,25 @@ JoinPhaseEnds: Final = Invariant(
     premises=(
         *PREMISES,
         "a join phase that began in an Empty group has a delay, and is left out",
-        "faults, and members refused for the group's size, are no exemption, unlike for "
-        "join_phase_ends_when_all_joined",
     ),
     exempted_by=(ReplyReceived,),
     evidence=Evidence.CONCERNED,
     fold=scenario(_awaits_no_other, views=(Joins,)),
+    opening="""StepStarted(step="sync a 1")""",
     breaks="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", members=(("a-1", ""),))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", members=(("a-1", ""),))
     """,
     holds="""
-        StepStarted(step="sync a 1")
         GroupDescribed(status="Stable", members=(("a-1", ""), ("b-1", "")))
         StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1, member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup", member_id="a-1")
         GroupDescribed(status="PreparingRebalance", members=(("a-1", ""), ("b-1", "")))
     """,
 )
 
 
-LAWS: Final = (
-    NobodyIsRemovedEarly,
-    SilentMembersAreRemovedInTime,
-    LaggardsAreRemovedInTime,
-    NewMembersAreGivenUpInTime,
-    JoinPhaseEndsWhenAllJoined,
-    JoinPhaseEnds,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import RequestObserved
+from rebalance_check.model.vocabulary.events import AssignmentComputed, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
-from rebalance_check.properties.engines import Excused, Findings, form
+from rebalance_check.properties.engines import Excused, Finding, Findings, form
 from rebalance_check.properties.engines.rules import Reason, Rules
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import DISTURBANCES, ONE_MEMBER, rule_of, verdict
+from rebalance_check.properties.features import Feature
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.laws.asking import of_clients, rule_of, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -87,13 +88,20 @@ def _unwanted(client: Client, round_: Round, given: dict[str, tuple[str, ...]], 
 
 def _once(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
     """A partition stands in one assignment, and there once."""
-    counts = Counter(partition for _, partitions in sent.assignments for partition in partitions)
-    twice = sorted(partition for partition, count in counts.items() if count > 1)
-    owners = [member for member, partitions in sent.assignments if twice and twice[0] in partitions]
+    return _disjoint(client.name, round_.generation, sent)
+
+
+def _computed_once(event: AssignmentComputed, _clients: Clients) -> Findings:
+    """The same in the record of a leader."""
+    return _disjoint(event.member, event.generation, event)
+
+
+def _disjoint(leader: str, generation: int, event: AssignmentComputed | RequestObserved) -> Finding:
+    counts = Counter(thing for _, things in event.assignments for thing in things)
+    twice = sorted(thing for thing, count in counts.items() if count > 1)
+    owners = [member for member, things in event.assignments if twice and twice[0] in things]
     return verdict(
-        f"{client.name} assigns {twice[0]} to {' and '.join(owners)}" if twice else "",
-        (f"{client.name} leads generation {round_.generation} since {STEP};", round_.joined),
-        at=sent,
+        f"{leader} assigns {twice[0]} to {' and '.join(owners)} in generation {generation}" if twice else "", at=event
     )
 
 
@@ -146,210 +154,114 @@ def _handed_over(client: Client, round_: Round, sent: RequestObserved, clients: 
     return verdict(fault, *reasons, at=sent)
 
 
-def _nothing_as_follower(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
-    """Only the leader assigns."""
+def _nothing(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
+    """Only the leader assigns, unless the group is Stable, and has its assignment."""
     joined = round_.joined
-    if joined.leader == joined.assigned_member_id:
+    leads = joined.leader == joined.assigned_member_id
+    if leads and not joined.skip_assignment:
         return None
     return verdict(
-        f"{client.name} sends assignments, and does not lead" if sent.assignments else "",
+        f"{client.name} sends assignments, and {'had to skip them' if leads else 'does not lead'}"
+        if sent.assignments
+        else "",
         (f"{client.name} joined as {joined.assigned_member_id}, and {joined.leader or 'no member'} leads at {STEP};",
          joined),
         at=sent,
     )  # fmt: skip
 
 
-def _nothing_when_skipping(client: Client, round_: Round, sent: RequestObserved, _clients: Clients) -> Findings:
-    """The group is Stable, and has its assignment."""
-    if not round_.joined.skip_assignment:
-        return None
-    return verdict(
-        f"{client.name} sends assignments, and had to skip them" if sent.assignments else "",
-        (f"{client.name} came back as the leader of a group that has its assignment, at {STEP};", round_.joined),
-        at=sent,
-    )
+AssignmentIsDisjoint: Final = Invariant(
+    name="assignment_is_disjoint",
+    family=FAMILY,
+    claim="a leader assigns each partition, connector or task to at most one member, and once",
+    source="ConsumerPartitionAssignor.assign; ConnectAssignor.performAssignment",
+    premises=("the leader lists each member once",),
+    relies_on=frozenset({Feature.LEADER}),
+    evidence=Evidence.PRESENCE,
+    fold=form({**_assignments(_once), AssignmentComputed: _computed_once}, views=(Clients,)),
+    breaks="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-0",))))""",
+    holds="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-1",))))""",
+)
 
-
-LeaderAssignsItsMembers: Final = Invariant(
+LeaderAssignsItsMembers: Final = of_clients(
     name="wire_leader_assigns_its_members",
     family=FAMILY,
     claim="a leader sends an assignment for each member that it was listed and for no other, and Kafka's assignors "
     "assign to a member only partitions of topics that it subscribes to",
     source="ConsumerCoordinator.onLeaderElected, AbstractPartitionAssignor",
-    premises=(ONE_MEMBER, _LISTED),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_LISTED,),
     fold=form(_assignments(_to_its_members), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup", protocol_type="consumer")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", members=(("m", ""),))
+    """,
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""),))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()), ("n", ())))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()), ("n", ())))
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""),))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()),))
-    """,
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
 )
 
-LeaderAssignsEachPartitionOnce: Final = Invariant(
-    name="wire_leader_assigns_each_partition_once",
-    family=FAMILY,
-    claim="in what a leader assigns each partition stands once",
-    source="ConsumerPartitionAssignor.assign",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.PRESENCE,
-    fold=form(_assignments(_once), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""), ("n", "")))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-0",))))
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""), ("n", "")))
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)), ("n", ("t-1",))))
-    """,
-)
-
-LeaderAssignsAllPartitions: Final = Invariant(
+LeaderAssignsAllPartitions: Final = of_clients(
     name="wire_leader_assigns_all_partitions",
     family=FAMILY,
     claim="a leader that uses one of Kafka's assignors assigns every partition, which its process was listed, of the "
     "topics that the members subscribe to; cooperative-sticky may withhold what members claim",
     source="AbstractPartitionAssignor.assign, CooperativeStickyAssignor.adjustAssignment",
-    premises=(ONE_MEMBER, _LISTED, "the metadata of the leader did not change since its JoinGroup"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(_LISTED, "the metadata of the leader did not change since its JoinGroup"),
     fold=form(_assignments(_all), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
-                        topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""),), protocol="range")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ()),))
+    opening="""
+        RequestObserved(api="Metadata", topics=("t",))
+        ReplyObserved(api="Metadata", partitions=("t-0",))
+        RequestObserved(api="JoinGroup", protocol_type="consumer", topics=("t",))
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", members=(("m", ""),),
+                      protocol="range")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="Metadata", version=12, topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=1, api="Metadata", partitions=("t-0",))
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, protocol_type="consumer",
-                        topics=("t",))
-        ReplyObserved(connection=1, process="p0", request=2, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="range")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
-    """,
+    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ()),))""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
 )
 
-CooperativeHandOver: Final = Invariant(
+CooperativeHandOver: Final = of_clients(
     name="wire_cooperative_hand_over",
     family=FAMILY,
     claim="a leader that uses cooperative-sticky gives no partition to a member while another one claims it in that "
     "generation",
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment, ConsumerCoordinator.validateCooperativeAssignment",
     premises=(
-        ONE_MEMBER,
         _LISTED,
         "of several claims on one partition, and of claims for an older generation (KIP-792), the leader decides",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(_assignments(_handed_over), views=(Clients,)),
+    opening="""RequestObserved(api="JoinGroup", protocol_type="consumer")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m",
-                      leader="m", members=(("m", ""), ("n", "")), protocol="cooperative-sticky")
-        RequestObserved(connection=2, process="p1", request=2, api="JoinGroup", version=9, member_id="n",
-                        owned=("t-0",))
-        ReplyObserved(connection=2, process="p1", request=2, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="n",
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", leader="m",
+                      members=(("m", ""), ("n", "")), protocol="cooperative-sticky")
+        RequestObserved(connection=2, process="p1", api="JoinGroup", member_id="n", owned=("t-0",))
+        ReplyObserved(connection=2, process="p1", api="JoinGroup", reply_generation=2, assigned_member_id="n",
                       leader="m")
-        RequestObserved(connection=1, process="p0", request=3, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2, assignments=(("m", ("t-0",)), ("n", ())))
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2,
+                        assignments=(("m", ("t-0",)), ("n", ())))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, protocol_type="consumer")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m", leader="m", members=(("m", ""),), protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2, assignments=(("m", ("t-0",)),))
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", leader="m", members=(("m", ""),),
+                      protocol="cooperative-sticky")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2, assignments=(("m", ("t-0",)),))
     """,
 )
 
-FollowersAssignNothing: Final = Invariant(
-    name="wire_followers_assign_nothing",
-    family=FAMILY,
-    claim="a member that does not lead sends SyncGroup without assignments",
-    source="AbstractCoordinator.onJoinFollower",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(_syncs(_nothing_as_follower), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="n")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="n")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-    """,
-)
-
-SkippedAssignmentIsEmpty: Final = Invariant(
+SkippedAssignmentIsEmpty: Final = of_clients(
     name="wire_skipped_assignment_is_empty",
     family=FAMILY,
-    claim="a leader whose JoinGroup is answered with skipAssignment sends SyncGroup without assignments",
-    source="KIP-814; AbstractCoordinator.onLeaderElected",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(_syncs(_nothing_when_skipping), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m",
-                      leader="m", skip_assignment=True)
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1, assignments=(("m", ("t-0",)),))
+    claim="a member that does not lead, or whose JoinGroup is answered with skipAssignment, sends SyncGroup without "
+    "assignments",
+    source="KIP-814; AbstractCoordinator.onJoinFollower, onLeaderElected",
+    fold=form(_syncs(_nothing), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", leader="m", skip_assignment=True)
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", leader="m", skip_assignment=True)
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-    """,
+    breaks="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1, assignments=(("m", ("t-0",)),))""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", request_generation=1)""",
 )
 
-LAWS: Final = (
-    LeaderAssignsItsMembers,
-    LeaderAssignsEachPartitionOnce,
-    LeaderAssignsAllPartitions,
-    CooperativeHandOver,
-    FollowersAssignNothing,
-    SkippedAssignmentIsEmpty,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -21,22 +21,15 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Finding,
-    Findings,
-    broken,
-    broken_step,
-    scenario,
-)
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.engines import CHECKED, Finding, Findings, broken, broken_step, form, scenario
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.coordinator import API_OF
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import NOT_RECORDED, Incarnation, Incarnations
 from rebalance_check.properties.views.fencing import REPLIES, Writes
-from rebalance_check.properties.views.scenarios import PREMISES, Disturbed, TimesBefore
-from rebalance_check.properties.views.steps import Step, members_of
+from rebalance_check.properties.views.scenarios import PREMISES, Disturbed
+from rebalance_check.properties.views.steps import Step
 
 _ALWAYS: Final = frozenset(
     {
@@ -75,33 +68,17 @@ def _documented(event: ReplyEvent) -> Finding:
     )
 
 
-def _documented_in_step(step: Step) -> Iterator[Finding]:
-    for reply in step.replies_to(Api.HEARTBEAT):
-        if reply.error in _DOCUMENTED[Api.HEARTBEAT]:
-            yield CHECKED
-        else:
-            headline = f"the heartbeat of {reply.request.client} is answered {reply.error}"
-            yield broken_step(step, f"{headline}, which its message does not document", reply.event)
-
-
 RefusalsAreDocumented: Final = Invariant(
     name="refusals_are_documented",
     family="coordinator",
     claim="a coordinator answers each request with one of the errors that its message documents, and a heartbeat "
     "never with COORDINATOR_LOAD_IN_PROGRESS",
     source="JoinGroupResponse.json and the other messages; AbstractCoordinator.HeartbeatResponseHandler",
-    premises=(
-        "the errors of failed writes are counted among them",
-        "of the replies that the clients of a scenario receive, those to heartbeats are judged",
-    ),
+    premises=("the errors of failed writes are counted among them",),
     evidence=Evidence.PRESENCE,
-    fold=scenario(_documented_in_step, also=dict.fromkeys(REPLIES, _documented)),
-    breaks="""
-        SyncGroupReplied(incarnation=0, generation=1, request=1, error="OFFSET_OUT_OF_RANGE", member_id="a")
-    """,
-    holds="""
-        SyncGroupReplied(incarnation=0, generation=1, request=1, error="ILLEGAL_GENERATION", member_id="a")
-    """,
+    fold=form(dict.fromkeys(REPLIES, _documented)),
+    breaks="""SyncGroupReplied(generation=1, error="OFFSET_OUT_OF_RANGE", member_id="a")""",
+    holds="""SyncGroupReplied(generation=1, error="ILLEGAL_GENERATION", member_id="a")""",
 )
 
 _REBALANCING: Final[Mapping[type[Event], GroupStatus]] = MappingProxyType(
@@ -115,9 +92,7 @@ _REBALANCING: Final[Mapping[type[Event], GroupStatus]] = MappingProxyType(
 once it has its assignment. JoinGroup and LeaveGroup are of no generation."""
 
 
-def _true(
-    event: ReplyEvent, incarnations: Incarnations, writes: Writes, _disturbed: Disturbed, _before: TimesBefore
-) -> Findings:
+def _true(event: ReplyEvent, incarnations: Incarnations, writes: Writes, _disturbed: Disturbed) -> Findings:
     """Judge a request that is answered at once by the group as it is then; one that waited may be refused later."""
     group, rebalancing = incarnations.current, _REBALANCING.get(type(event))
     if writes.waited or group is None or not group.is_known or not group.status:
@@ -159,15 +134,7 @@ def _untrue(event: ReplyEvent, group: Incarnation, rebalancing: GroupStatus) -> 
     return ""
 
 
-def _true_in_step(
-    step: Step, _incarnations: Incarnations, _writes: Writes, disturbed: Disturbed, before: TimesBefore
-) -> Iterator[Finding]:
-    yield from _loading_ends(step, disturbed)
-    if not before.times.held:
-        yield from _refused_when_full(step)
-
-
-def _loading_ends(step: Step, disturbed: Disturbed) -> Iterator[Finding]:
+def _loading_ends(step: Step, _incarnations: Incarnations, _writes: Writes, disturbed: Disturbed) -> Iterator[Finding]:
     """COORDINATOR_LOAD_IN_PROGRESS is answered only between a failover and the end of loading."""
     for reply in step.replies:
         if reply.api == Api.TXN_OFFSET_COMMIT:
@@ -179,69 +146,43 @@ def _loading_ends(step: Step, disturbed: Disturbed) -> Iterator[Finding]:
             yield CHECKED
 
 
-def _refused_when_full(step: Step) -> Iterator[Finding]:
-    """In PreparingRebalance a member is refused for size only if as many others as fit wait already.
-
-    Removing a member may end the join phase, so that the JoinGroups that waited are answered in the same step.
-    """
-    joins = list(step.replies_to(Api.JOIN_GROUP))
-    for reply in joins if step.before.status == GroupStatus.PREPARING_REBALANCE else ():
-        was_member = reply.request.member_id in members_of(step.before)
-        if reply.error != "GROUP_MAX_SIZE_REACHED" or not was_member:
-            continue
-        answered = sum(other.request.request < reply.request.request for other in joins)
-        waiting = answered + sum(sent.api == Api.JOIN_GROUP for sent in step.waiting.values())
-        if waiting < step.max_size:
-            headline = f"{reply.request.client} is refused for the group's size; {waiting} members wait, and there is"
-            yield broken_step(step, f"{headline} capacity for {step.max_size}", reply.event)
-        else:
-            yield CHECKED
-
-
 RefusalsAreTrue: Final = Invariant(
     name="refusals_are_true",
     family="coordinator",
     claim="a coordinator refuses a request only for a reason that holds: REBALANCE_IN_PROGRESS only in "
     "PreparingRebalance, to a commit in CompletingRebalance, ILLEGAL_GENERATION only for another generation, "
     "UNKNOWN_MEMBER_ID only if it is no member, FENCED_INSTANCE_ID only if another member has its instance id, "
-    "COORDINATOR_NOT_AVAILABLE only if the group is Dead or its record is not written, COORDINATOR_LOAD_IN_PROGRESS "
-    "only while the log is read, and GROUP_MAX_SIZE_REACHED to a member only if as many others as fit have joined",
+    "COORDINATOR_NOT_AVAILABLE only if the group is Dead or its record is not written, and "
+    "COORDINATOR_LOAD_IN_PROGRESS only while the log is read",
     source="ClassicGroup.validateOffsetCommit; GroupMetadataManager.classicGroupHeartbeatToClassicGroup, "
-    "classicGroupSyncToClassicGroup, classicGroupJoinToClassicGroup, acceptJoiningMember; KIP-389; "
+    "classicGroupSyncToClassicGroup, classicGroupJoinToClassicGroup, acceptJoiningMember; "
     "CoordinatorRuntime.CoordinatorContext",
     premises=(
         RECORDED + ", or the steps of a scenario",
         "a request that waited before it was refused is left out",
-        "GROUP_MAX_SIZE_REACHED is not judged while the log acknowledges nothing",
         "of a JoinGroup and a LeaveGroup, COORDINATOR_NOT_AVAILABLE alone is judged, and of a commit all else: no "
         "event tells whether its offsets were written",
-        "loading and size are judged by the steps of a scenario; a commit in a transaction is left out: its failed "
-        "write is reported as loading",
+        "loading is judged by the steps of a scenario; a commit in a transaction is left out: its failed write is "
+        "reported as loading",
     ),
     exempted_by=(
         CoordinatorConfigured, GroupMetadataWritten, GroupStatusChanged, MemberAdded, MemberRemoved, RequestParked,
     ),
     evidence=Evidence.CONCERNED,
-    fold=scenario(
-        _true_in_step, also=dict.fromkeys(REPLIES, _true), views=(Incarnations, Writes, Disturbed, TimesBefore)
-    ),
-    breaks="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
-        OffsetCommitReplied(incarnation=0, generation=1, request=1, error="REBALANCE_IN_PROGRESS", member_id="a",
-                            request_generation=1)
+    fold=scenario(_loading_ends, also=dict.fromkeys(REPLIES, _true), views=(Incarnations, Writes, Disturbed)),
+    opening="""
+        GenerationStarted(generation=1, members=("a",), leader="a")
+        GroupStatusChanged(generation=1, from_status="Stable", to_status="PreparingRebalance")
     """,
-    holds="""
-        GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-        GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="PreparingRebalance")
-        HeartbeatReplied(incarnation=0, generation=1, request=1, error="REBALANCE_IN_PROGRESS", member_id="a",
-                         request_generation=1)
-    """,
+    breaks="""OffsetCommitReplied(generation=1, error="REBALANCE_IN_PROGRESS", member_id="a", request_generation=1)""",
+    holds="""HeartbeatReplied(generation=1, error="REBALANCE_IN_PROGRESS", member_id="a", request_generation=1)""",
 )  # fmt: skip
 
 
 def _no_server_error(step: Step, disturbed: Disturbed) -> Iterator[Finding]:
-    """UNKNOWN_SERVER_ERROR is only how a record that is too large is reported."""
+    """UNKNOWN_SERVER_ERROR is only how a record that is too large is reported; no reply reports what a timer throws."""
+    if step.after.exception:
+        yield broken_step(step, f"the coordinator threw {step.after.exception}")
     if disturbed.failing == "MESSAGE_TOO_LARGE":
         return
     for reply in step.replies:
@@ -254,53 +195,25 @@ def _no_server_error(step: Step, disturbed: Disturbed) -> Iterator[Finding]:
 NoServerError: Final = Invariant(
     name="no_server_error",
     family="coordinator",
-    claim="no request is answered UNKNOWN_SERVER_ERROR, but for a record that is too large",
-    source="Errors.UNKNOWN_SERVER_ERROR: an unexpected error",
+    claim="no request is answered UNKNOWN_SERVER_ERROR, but for a record that is too large, and no exception of the "
+    "coordinator ends in its log file without a reply that reports it",
+    source="Errors.UNKNOWN_SERVER_ERROR: an unexpected error; CoordinatorRuntime, CoordinatorTimerImpl: they log what "
+    "a timer or a write throws, and go on",
     premises=PREMISES,
     evidence=Evidence.CONCERNED,
     fold=scenario(_no_server_error, views=(Disturbed,)),
+    opening="""StepStarted(step="join a")""",
     breaks="""
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1)
-        ReplyReceived(request=1, error="UNKNOWN_SERVER_ERROR")
+        RequestIssued(client="a", api="JoinGroup")
+        ReplyReceived(error="UNKNOWN_SERVER_ERROR")
         GroupDescribed(status="Empty")
     """,
     holds="""
-        StepStarted(step="join a")
-        RequestIssued(client="a", api="JoinGroup", request=1)
-        ReplyReceived(request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a-1")
+        RequestIssued(client="a", api="JoinGroup")
+        ReplyReceived(error="MEMBER_ID_REQUIRED", assigned_member_id="a-1")
         GroupDescribed(status="Empty")
     """,
 )
 
-
-def _nothing_is_thrown(step: Step) -> Finding:
-    return broken_step(step, f"the coordinator threw {step.after.exception}") if step.after.exception else CHECKED
-
-
-NothingIsThrown: Final = Invariant(
-    name="nothing_is_thrown",
-    family="coordinator",
-    claim="no exception of the coordinator ends in its log file without a reply that reports it",
-    source="CoordinatorRuntime, CoordinatorTimerImpl: they log what a timer or a write throws, and go on",
-    premises=PREMISES,
-    evidence=Evidence.PRESENCE,
-    fold=scenario(_nothing_is_thrown),
-    breaks="""
-        StepStarted(step="advance 5000")
-        GroupDescribed(status="Stable", exception="IllegalArgumentException")
-    """,
-    holds="""
-        StepStarted(step="advance 5000")
-        GroupDescribed(status="Stable")
-    """,
-)
-
-
-LAWS: Final = (
-    RefusalsAreDocumented,
-    RefusalsAreTrue,
-    NoServerError,
-    NothingIsThrown,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -34,12 +34,11 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
     TopicsDescribed,
 )
-from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.holdings import Holdings
 from rebalance_check.properties.views.recent import WAITING, Recent
-from rebalance_check.properties.views.step_times import FAULTS
+from rebalance_check.properties.views.steps import FAULTS
 
 OUT_OF_SERVICE: Final = frozenset({"killed", "paused"})
 """Changes of a node after which its requests wait, or are lost."""
@@ -50,14 +49,12 @@ AWAITED: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 
 
 class Request(NamedTuple):
-    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member, which
-    has no id yet where it is not ``named``."""
+    """A request that waits for its reply: ``by`` is the kind of event that shows it, ``of`` its member."""
 
     by: type[Event]
     api: str
     of: str
     incarnation: int = 0
-    named: bool = True
 
 
 class OpenRequests(Memory):
@@ -91,7 +88,6 @@ class OpenRequests(Memory):
         self._of: Recent[tuple[type[Event], int], Request] = Recent(WAITING)
         self._number: Recent[Request, int] = Recent(WAITING)
         self._described: frozenset[str] = frozenset()
-        self._is_hidden = False
 
     def _on_parked(self, event: RequestParked) -> None:
         if event.api in AWAITED:
@@ -122,13 +118,8 @@ class OpenRequests(Memory):
             self._forget(self.answered)
 
     def _on_described(self, event: GroupDescribed) -> None:
-        """A group that was described as Dead while the log was held lost members that no step showed."""
         members = frozenset(member for member, _ in event.members)
-        known = self._described
-        if self._is_hidden and event.status != GroupStatus.DEAD:
-            known = frozenset(request.of for request in self._number if request.by is RequestIssued and request.named)
-        self.gone, self._described = known - members, members
-        self._is_hidden = event.status == GroupStatus.DEAD
+        self.gone, self._described = self._described - members, members
 
     def _on_elected(self, _event: CoordinatorElected) -> None:
         self.is_down = False
@@ -150,8 +141,7 @@ def parked(event: RequestParked) -> Request:
 
 def issued(event: RequestIssued) -> Request:
     """The request that a client of a scenario waits with."""
-    named = event.member_id != ""
-    return Request(RequestIssued, event.api, event.member_id or f"request {event.request}", named=named)
+    return Request(RequestIssued, event.api, event.member_id or f"request {event.request}")
 
 
 class Ownerless(Memory):

@@ -42,11 +42,11 @@ class ConfigTopic(Memory):
     def _on_compacted(self, event: ConfigCompacted) -> None:
         """The last records of a connector are all that a later reader finds: in this order they say something else.
 
-        Before it has passed what was compacted, a reader lacks what is yet to come again.
+        Before it has passed the compacted part, a reader lacks records that are yet to come again.
         """
         self.compacted_to = self._end
         for key, last in self.last.items():
-            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read what is not committed
+            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read uncommitted records
             name = _connector_of(key)
             if is_aborted or not _is_useful(last) or not self._is_in_order(name):
                 self.out_of_order.add(name)
@@ -76,7 +76,8 @@ _FIELDS: Final = {"connector-": ("properties", dict), "task-": ("properties", di
 
 
 def _is_useful(last: ConfigAppended) -> bool:
-    """Whether readers take a record; one that they pass over hides, once compacted, what it did not replace."""
+    """Whether readers take a record; one that they pass over hides, once compacted, a record that it did not
+    replace."""
     kind, _ = kind_and_name(last.key)
     value = value_of(last.value)
     if last.value is None:
@@ -92,7 +93,8 @@ class Commit:
     """The task configs of one connector that are in force, or were written since.
 
     ``config`` is the connector's last record, ``applied`` that of the last commit ``event``, and ``counted`` the last
-    task count record. ``is_known`` says that no worker was away since that commit.
+    task count record. ``removed`` is the record that deleted the connector before. ``is_known`` says that no worker was
+    away since that commit.
     """
 
     config: ConfigAppended | None = None
@@ -101,11 +103,12 @@ class Commit:
     tasks: dict[str, str | None] = field(default_factory=dict)
     pending: dict[str, str | None] = field(default_factory=dict)
     counted: ConfigAppended | None = None
+    removed: ConfigAppended | None = None
     is_known: bool = True
 
 
 class Commits(Memory):
-    """By connector what its last commit says.
+    """By connector its last commit; ``key`` is the last session key.
 
     ``before`` is the commit that the event at hand repeats, if any; ``was_known``: no worker was away since.
     """
@@ -113,12 +116,13 @@ class Commits(Memory):
     def __init__(self) -> None:
         self.of: dict[str, Commit] = {}
         self.before: ConfigAppended | None = None
+        self.key: ConfigAppended | None = None
         self.was_known = False
         away: tuple[type[Event], ...] = (CoordinatorLost, MemberPaused, MemberStarted, MembershipLost)
         super().__init__({**dict.fromkeys(away, self._away), ConfigAppended: self._appended})
 
     def _away(self, _event: Event) -> None:
-        """Its herder may go on with what it knew before."""
+        """Its herder may go on with its earlier state."""
         for known in self.of.values():
             known.is_known = False
 
@@ -127,11 +131,13 @@ class Commits(Memory):
         kind, rest = kind_and_name(event.key)
         named = task_key(rest) if kind == "task-" else None
         if kind == "connector-" and event.value is None:
-            self.of.pop(rest, None)
+            self.of[rest] = Commit(removed=event)
         elif kind == "connector-":
             self.of.setdefault(rest, Commit()).config = event
         elif named is not None:
             self.of.setdefault(named[0], Commit()).pending[event.key] = event.value
+        elif event.key == "session-key":
+            self.key = event
         elif kind == "tasks-fencing-":
             self.of.setdefault(rest, Commit()).counted = event
         elif kind == "commit-":

@@ -67,6 +67,9 @@ class Incarnation:
     and for JoinGroup and SyncGroup, which are judged by the group as it is when they are answered.
     ``joined`` are the members that parked a JoinGroup since the last generation began, ``joiners`` those that did so
     for it; ``synced`` sent a SyncGroup for it, and ``had_synced`` says whether the member that was removed last had.
+    ``last_joins`` has the JoinGroup that each member waited with last, ``join_before`` is the one before that at hand.
+    ``left_behind`` is what the member that was removed last waited for, or had waited for until it was answered
+    UNKNOWN_MEMBER_ID just before.
     ``listed`` are the protocol names of each member's last JoinGroup. ``pending`` are the ids that were handed out and
     not used yet. ``heirs`` maps the member id of a replaced static member to its successor's, ``predecessors`` is the
     reverse.
@@ -93,6 +96,10 @@ class Incarnation:
         self.heirs: dict[str, str] = Recent(WAITING)
         self.predecessors: dict[str, str] = Recent(WAITING)
         self.had_synced = False
+        self.last_joins: dict[str, RequestParked] = Recent(WAITING)
+        self.join_before: RequestParked | None = None
+        self.left_behind: RequestParked | None = None
+        self.turned_away: RequestParked | None = None
         self.replaced: MemberRemoved | None = None
         self.instance_replaced = ""
         self.record: GroupMetadataAppended | None = None
@@ -122,6 +129,11 @@ class Incarnation:
             if parked is not None and parked.request == event.request:
                 return member_id
         return next((member for member, parked in self.joins.items() if parked.request == event.request), "")
+
+    def note_refused(self, parked: RequestParked | None, error: str) -> None:
+        """A request that was parked is answered with this error."""
+        if parked is not None:
+            self.turned_away = parked if error == "UNKNOWN_MEMBER_ID" else None
 
     def holder_of(self, instance_id: str) -> str:
         """The member that has this instance id; "" for none."""
@@ -210,13 +222,15 @@ class Incarnations(Memory):
         instance = group.members.pop(event.member_id, "")
         group.replaced = event if event.reason == "replaced" else None
         group.instance_replaced = instance
-        group.joins.pop(event.member_id, None)
-        group.syncs.pop(event.member_id, None)
+        kept = group.joins.pop(event.member_id, None) or group.syncs.pop(event.member_id, None)
+        refused, group.turned_away = group.turned_away, None
+        group.left_behind = kept or (refused if refused is not None and refused.member_id == event.member_id else None)
         group.joined.discard(event.member_id)
         group.had_synced = event.member_id in group.synced
         group.synced.discard(event.member_id)
         if event.reason != "replaced":
             group.listed.pop(event.member_id, None)
+            group.last_joins.pop(event.member_id, None)
 
     @_of_an_incarnation
     def _on_generation(self, group: Incarnation, event: GenerationStarted) -> None:
@@ -236,10 +250,14 @@ class Incarnations(Memory):
         if group is None:
             return
         if event.api == Api.JOIN_GROUP:
+            group.syncs.pop(event.member_id, None)
             group.joins[event.member_id] = event
+            group.join_before = group.last_joins.get(event.member_id)
+            group.last_joins[event.member_id] = event
             group.joined.add(event.member_id)
             group.listed[event.member_id] = event.protocols
         elif event.api == Api.SYNC_GROUP:
+            group.joins.pop(event.member_id, None)
             group.syncs[event.member_id] = event
             group.synced.add(event.member_id)
         else:
@@ -251,7 +269,7 @@ class Incarnations(Memory):
     def _on_join_replied(self, group: Incarnation, event: JoinGroupReplied) -> None:
         group.arrival = None
         who = group.waiting_with(event)
-        group.joins.pop(who, None)
+        group.note_refused(group.joins.pop(who, None), event.error)
         if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
             group.joined.discard(who)
         elif event.error == "MEMBER_ID_REQUIRED":
@@ -262,7 +280,7 @@ class Incarnations(Memory):
         group.arrival = None
         parked = group.syncs.get(event.member_id)
         if parked is not None and parked.request == event.request:
-            del group.syncs[event.member_id]
+            group.note_refused(group.syncs.pop(event.member_id), event.error)
         if event.error == ACCEPTED:
             group.synced.add(event.member_id)
 

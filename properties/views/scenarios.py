@@ -10,10 +10,10 @@ from rebalance_check.model.vocabulary.events import GroupDescribed, RequestIssue
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.step_times import TAKEOVERS, StepTimes
 from rebalance_check.properties.views.steps import (
     FORMED,
     MEMBER_ID_REQUIRED,
+    TAKEOVERS,
     Reply,
     Step,
     Steps,
@@ -99,28 +99,10 @@ def assigns(reply: Reply) -> bool:
     return reply.error in {ACCEPTED, MEMBER_ID_REQUIRED} and reply.event.assigned_member_id != ""
 
 
-class TimesBefore(StepMemory):
-    """The times of the group and of its members before the step."""
-
-    def __init__(self, steps: Steps) -> None:
-        super().__init__(steps)
-        self.times = StepTimes()
-
-    def note(self, step: Step) -> None:
-        """Take a step into account."""
-        self.times.note(step)
-
-
-class TimesAfter(TimesBefore):
-    """The times of the group and of its members after the step."""
-
-    is_prompt = True
-
-
 class Joins(StepMemory):
     """The JoinGroups of a scenario after the step; those that waited at a coordinator that is replaced are lost.
 
-    ``latest`` is the number of each member's last one, ``answered`` that of the last one with a reply, by member id.
+    ``answered`` is the number of each member's last one with a reply, by member id.
     ``pending`` are the ids that were handed out and not used. ``is_initial``: no generation since the group was Empty.
     """
 
@@ -128,7 +110,6 @@ class Joins(StepMemory):
 
     def __init__(self, steps: Steps) -> None:
         super().__init__(steps)
-        self.latest: dict[str, int] = {}
         self.answered: dict[str, int] = {}
         self.pending: dict[str, int] = {}
         self.is_initial = True
@@ -139,9 +120,7 @@ class Joins(StepMemory):
         if step.after.status != GroupStatus.PREPARING_REBALANCE:
             self.is_initial = step.after.status not in FORMED
         self.pending = pending_after(self.pending, step)
-        self.latest.update({sent.member_id: sent.request for sent in step.sent if sent.api == Api.JOIN_GROUP})
         if step.verb in TAKEOVERS:
-            self.latest.clear()
             self._lost = max([self._lost, *step.waiting])
         for reply in step.replies_to(Api.JOIN_GROUP):
             if reply.request.member_id:

@@ -25,6 +25,10 @@ from rebalance_check.properties.views.coordinator import ACCEPTED
 FORMED: Final = frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
 """The statuses of a group whose join phase is over."""
 
+TAKEOVERS: Final = frozenset({"failover", "load", "unload"})
+"""Steps after which another coordinator serves the group, or none."""
+FAULTS: Final = TAKEOVERS | {"hold", "release", "fail"}
+
 UNLIMITED: Final = 2**31 - 1
 MEMBER_ID_REQUIRED: Final = "MEMBER_ID_REQUIRED"
 MEMBER_ID_REQUIRED_SINCE: Final = 4
@@ -162,3 +166,8 @@ def pending_after(pending: dict[str, int], step: Step) -> dict[str, int]:
 def is_accepted(reply: Reply) -> bool:
     """Whether a reply reports no error."""
     return reply.error == ACCEPTED
+
+
+def rebalance_timeout_of(request: RequestIssued) -> int:
+    """The rebalance timeout of a JoinGroup in ms: version 0 has one timeout for both."""
+    return request.rebalance_timeout_ms if request.version else request.session_timeout_ms

@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.deadlines import Deadlines
-from rebalance_check.properties.views.step_times import rebalance_timeout_of
+from rebalance_check.properties.views.steps import rebalance_timeout_of
 
 WRITE_MS: Final = 5_000
 """How long a coordinator waits for a write to the log, by default (``offsets.commit.timeout.ms``)."""

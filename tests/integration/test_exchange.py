@@ -121,6 +121,25 @@ def sync_of(assignment: dict[str, Assignment], version: int = 5) -> msg.SyncGrou
     )  # fmt: skip
 
 
+def test_a_malformed_subscription__is_recorded_with_its_bytes__and_the_topics_that_can_be_read() -> None:
+    cut = write_subscription(Subscription(topics=("t",)), version=0)[:-4] + bytes(4)
+    cut = b"\x00\x01" + cut[2:]  # version 1, without owned partitions: kafka-go and kafkajs 1.12 sent such ones
+    join = replace(JOIN, protocols=(msg.JoinProtocol("range", cut),))
+    _, (_, request, *_) = passed(Broker(consumer.JoinGroupResponse()), ordinary(join))
+    assert isinstance(request, RequestObserved)
+    assert request.malformed == (("range", cut.hex()),)
+    assert (request.topics, request.subscription_version) == (("t",), -1)
+
+
+def test_a_malformed_assignment__is_recorded_with_its_bytes() -> None:
+    sync = replace(sync_of({"c-1": Assignment(), "c-2": Assignment()}), protocol_type="consumer")
+    first, second = sync.assignments
+    sync = replace(sync, assignments=(first, replace(second, assignment=b"\x00")))
+    _, (_, request, *_) = passed(Broker(consumer.SyncGroupResponse()), ordinary(sync))
+    assert isinstance(request, RequestObserved)
+    assert request.malformed == (("c-2", "00"),)
+
+
 def test_a_join_and_its_reply_are_recorded_with_what_they_say() -> None:
     member = consumer.JoinGroupResponse.JoinGroupResponseMember
     response = consumer.JoinGroupResponse(
@@ -137,6 +156,7 @@ def test_a_join_and_its_reply_are_recorded_with_what_they_say() -> None:
         **stamp, group="g", seq=0, request=1, api="JoinGroup", version=6, client_id="c", member_id="c-1",
         instance_id="i", session_timeout_ms=6_000, rebalance_timeout_ms=7_000, protocol_type="consumer",
         protocols=("range", "rr"), topics=("t",), subscription_version=2, owned=("t-1",), owned_generation=4,
+        malformed=(("rr", ""),),
     )  # fmt: skip
     assert reply == ReplyObserved(
         **stamp, group="g", seq=1, request=1, api="JoinGroup", reply_generation=4, assigned_member_id="c-1",

@@ -62,10 +62,8 @@ SILENT = {
     "only_empty_groups_are_deleted",  # no group is deleted in the simulator; scenarios delete some, and are judged, too
     "wire_cooperative_hand_over",  # this and what follows is seen on the wire alone
     "wire_fenced_member_stops",
-    "wire_followers_assign_nothing",
     "wire_instance_id_is_sent",
     "wire_leader_assigns_all_partitions",
-    "wire_leader_assigns_each_partition_once",
     "wire_leader_assigns_its_members",
     "wire_skipped_assignment_is_empty",
     "wire_static_restart",

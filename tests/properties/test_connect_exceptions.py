@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -121,3 +123,83 @@ def test_a_worker_that_ended__runs_nothing(history: History) -> None:
 def test_work_that_failed__runs_no_more(history: History) -> None:
     failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
     assert judge(history(runs("w0"), failed, runs("w1", 2)), connect.LAWS).counterexamples == ()
+
+
+def round_of(worker: str, generation: int, offset: int, protocol: str = "compatible", **fields: Any) -> e.Event:
+    return e.ConnectAssignmentReceived(
+        member=worker,
+        generation=generation,
+        protocol=protocol,
+        leader="a",
+        leader_url="u",
+        config_offset=offset,
+        **fields,
+    )
+
+
+def appended(offset: int, key: str, value: str = "{}") -> e.Event:
+    return e.ConfigAppended(writer="w0", offset=offset, key=key, value=value)
+
+
+@pytest.mark.parametrize(("before", "outcome"), [("default", Outcome.HELD), ("compatible", Outcome.VIOLATED)])
+def test_a_worker_that_was_eager__acts_late_on_commits(history: History, before: str, outcome: Outcome) -> None:
+    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",))
+    gives_up = e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason="eager join")
+    stops = e.TaskStopped(member="w0", generation=1, task="c-0")
+    rounds = [
+        event
+        for generation, protocol in enumerate((before, before, "compatible"), start=1)
+        for event in (
+            gives_up,
+            stops,
+            claims,
+            round_of("w0", generation, 1, protocol, assigned=("c-0",)),
+            runs("w0", generation),
+        )
+    ]
+    late = [replace(event, time_ms=600_000) for event in (*rounds, stops, runs("w0", 3))]
+    events = [appended(0, "commit-c"), *late]
+    assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("resumed_ms", "outcome"), [(590_000, Outcome.HELD), (10_000, Outcome.VIOLATED)])
+def test_a_worker_that_is_paused__is_not_away(history: History, resumed_ms: int, outcome: Outcome) -> None:
+    configured = e.WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=20_000)
+    lost = e.MembershipLost(member="w0", generation=1, reason="poll timeout", time_ms=9_000)
+    events = [
+        configured, assigned("w0", 1, "compatible", "c-0"), runs("w0"), e.MemberPaused(member="w0"), lost,
+        e.MemberResumed(member="w0", time_ms=resumed_ms),
+        e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",), time_ms=600_000),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_stops_while_away").outcome is outcome
+
+
+@pytest.mark.parametrize(("revoked", "outcome"), [(("d",), Outcome.HELD), ((), Outcome.VIOLATED)])
+def test_a_worker_that_must_join_again_at_once__acts_on_no_record_yet(
+    history: History, revoked: tuple[str, ...], outcome: Outcome
+) -> None:
+    starts, stops = (
+        kind(member="w0", generation=1, connector="c") for kind in (e.ConnectorStarted, e.ConnectorStopped)
+    )
+    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c",))
+    rounds = (round_of("w0", generation, 1, revoked=revoked) for generation in (2, 3))
+    late = (*rounds, stops, claims, round_of("w0", 4, 1, assigned=("c",)), starts, stops, starts)
+    events = [
+        round_of("w0", 1, 0, assigned=("c",)), starts, appended(0, "connector-c"),
+        *(replace(event, time_ms=600_000) for event in late),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("again", "outcome"), [("c-0", Outcome.VIOLATED), ("c-1", Outcome.UNTESTED)])
+def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
+    history: History, again: str, outcome: Outcome
+) -> None:
+    failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
+    events = [
+        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
+        round_of("w0", 1, 0, "default", assigned=("c-0",)), runs("w0"), failed,
+        appended(0, "tasks-fencing-c"), appended(1, "task-c-0"), appended(2, "commit-c"),
+        round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome

@@ -14,17 +14,18 @@ from rebalance_check.properties.falsify import NOT_FALSIFIABLE, falsified, falsi
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import members, ownership
+from rebalance_check.properties.laws.requests import joining
 from rebalance_check.properties.verdict import Untested
 from tests.properties.test_laws import named, whole
 
 History = Callable[..., list[Event]]
 
 
-@pytest.mark.parametrize("invariant", [*ownership.LAWS, *members.LAWS], ids=named)
+@pytest.mark.parametrize("invariant", [*ownership.LAWS, *members.LAWS, joining.SyncFollowsJoin], ids=named)
 def test_the_smallest_history_in_which_it_holds__is_one_change_from_one_that_breaks_it(
     history: History, invariant: Invariant
 ) -> None:
-    assert falsify(whole(history, invariant.holds), invariant) is not None
+    assert falsify(whole(history, invariant, invariant.holds), invariant) is not None
 
 
 def joined(member: str, generation: int) -> Any:
@@ -55,7 +56,7 @@ def test_a_green_that_no_change_can_break__is_untested(history: History) -> None
 
 def test_the_changed_history_attests_its_end(history: History) -> None:
     (invariant,) = select(["callbacks_alternate"])
-    events = whole(history, invariant.holds)
+    events = whole(history, invariant, invariant.holds)
     last = tuple(sorted({(each.group, each.source): each.seq for each in events[:-1]}.items()))
     ended = events[-1]
     assert isinstance(ended, RunEnded)

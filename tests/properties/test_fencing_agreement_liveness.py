@@ -25,9 +25,10 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws.assignment import AssignmentIsComplete, AssignmentIsDisjoint
+from rebalance_check.properties.laws.assignment import AssignmentIsComplete
 from rebalance_check.properties.laws.coordinator import StaleGenerationIsRefused
 from rebalance_check.properties.laws.generation import OneLeader, OneProtocol
+from rebalance_check.properties.laws.leaders import AssignmentIsDisjoint
 from rebalance_check.properties.laws.members import LostIsNotCommitted
 from rebalance_check.properties.laws.progress import RebalanceCompletes
 from rebalance_check.properties.verdict import Outcome, Violated

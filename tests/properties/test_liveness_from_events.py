@@ -168,6 +168,9 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         # the coordinator never answers the SyncGroup of a member that it removed
         [issued(0), received(0), described(0, "a"), issued(1, "SyncGroup", 2, "a"), described(1, "a"),
          described(2), step(200_000)],
+        # a log that acknowledges nothing hides the removal from who describes the group
+        [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "a"),
+         MemberRemoved(incarnation=0, generation=1, member_id="a", reason="left"), step(200_000)],
     ],
     PHASE: [
         [parked(0), moved(0, PREPARING, "Empty"), moved(DEADLINE_MS, COMPLETING, PREPARING),
@@ -180,6 +183,10 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         # the group waits for static members alone, and then for none
         [parked(0), joined(0), MemberAdded(incarnation=0, generation=0, member_id="s", instance_id="i"),
          moved(0, PREPARING), tick(100_000), moved(150_000, "Empty", PREPARING), tick(500_000)],
+        # a member joins when the time of the join phase has passed once
+        [parked(0), joined(0), MemberAdded(incarnation=0, generation=0, member_id="s", instance_id="i"),
+         moved(0, PREPARING), parked(REBALANCE_MS + 1, request=2), moved(2 * REBALANCE_MS, COMPLETING, PREPARING),
+         moved(2 * REBALANCE_MS, STABLE, COMPLETING), tick(500_000)],
     ],
     OWNER: [
         [*IN_GROUP, completed(0), completed(OWNER_MS, "t-0"), committed(OWNER_MS * 3)],
@@ -306,7 +313,7 @@ def test_nobody_in_the_group_wants_a_partition__is_untested(history: History) ->
 
 
 def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: History) -> None:
-    """What a clock remembers of waits that are over goes, also where no timeout is known."""
+    """A clock forgets waits that are over, also where no timeout is known."""
     events = [event for i in range(2_000) for event in (sent(i, request=i), RequestAnswered(
         member="m0", api="JoinGroup", request=i, error="NONE", time_ms=i))]  # fmt: skip
     memories: Memories = {}

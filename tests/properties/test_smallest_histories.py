@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import pytest
 
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.report.catalogue_page import smallest_breaking_history
+from tests.properties.test_laws import events_of
 
 
 def spelt_out(invariant: Invariant) -> list[Event]:
-    """The events of the smallest history that breaks it: one call of an event class after the other."""
-    calls = [node for node in ast.walk(ast.parse(smallest_breaking_history(invariant))) if isinstance(node, ast.Call)]
-    return [EVENT_TYPES[ast.unparse(call.func)](**arguments(call)) for call in calls]
-
-
-def arguments(call: ast.Call) -> dict[str, Any]:
-    return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    """The events of the smallest history that breaks it."""
+    return events_of(f"{invariant.opening}\n{invariant.breaks}")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""Causes in a Connect group: why a round begins, and why a worker starts again what it had started."""
+"""Causes in a Connect group: why a round begins, and why a worker starts a connector or task again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def _anew(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
 
 
 def _noted(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
-    """The assignment explains one start, and a herder may act after the round on what it read shortly before."""
+    """The assignment explains one start, and a herder may act after the round on records that it read shortly
+    before."""
     return [(restarts.workers.of(event.member).number, work) for work in (*restarts.new, *restarts.noted)]
 
 

@@ -1,4 +1,4 @@
-"""Rounds of a Connect group: what their workers receive, and what a round needs to begin (KIP-415)."""
+"""Rounds of a Connect group: the assignments that workers receive (KIP-415)."""
 
 from __future__ import annotations
 

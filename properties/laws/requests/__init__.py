@@ -7,7 +7,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.laws.requests import claiming, coordinating, heartbeats, identity, joining, static
+from rebalance_check.properties.laws.requests import (
+    claiming,
+    coordinating,
+    heartbeats,
+    identity,
+    joining,
+    metadata,
+    static,
+)
 
-LAWS: Final = (*joining.LAWS, *identity.LAWS, *static.LAWS, *claiming.LAWS, *heartbeats.LAWS, *coordinating.LAWS)
+LAWS: Final = (
+    *joining.LAWS,
+    *metadata.LAWS,
+    *identity.LAWS,
+    *static.LAWS,
+    *claiming.LAWS,
+    *heartbeats.LAWS,
+    *coordinating.LAWS,
+)
 """In the order in which reports name them."""

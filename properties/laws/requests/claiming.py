@@ -9,15 +9,13 @@ from rebalance_check.model.vocabulary.events import OffsetCommitted, ReplyObserv
 from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, form
 from rebalance_check.properties.engines.rules import Reason
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import declared
 from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
     DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
     as_recorded,
     in_time,
     observed,
+    of_clients,
     requests,
     verdict,
 )
@@ -36,8 +34,6 @@ from rebalance_check.properties.views.rounds import Round
 
 _CLAIMS_SINCE: Final = 1
 """The first version of a consumer's subscription with owned partitions (KIP-429)."""
-_GENERATION_SINCE: Final = 2
-"""The first version with the generation of these partitions (KIP-792)."""
 
 
 def short(partitions: frozenset[str] | set[str]) -> str:
@@ -53,6 +49,8 @@ def _as_assigned(client: Client, sent: RequestObserved) -> Findings:
     claimed, taken_up = frozenset(sent.owned), client.used_partitions.union(last.join.owned)
     more = claimed - last.assignment
     less = frozenset(each for each in taken_up & last.assignment - claimed if topic_of(each) in sent.topics)
+    if more and more <= set(last.join.owned) and not last.fits(sent):
+        return Excused("may have ignored an assignment of topics that it no longer wanted")
     fault = f"{client.name} claims {short(more)}, which it was not assigned" if more else ""
     if less and not more:
         if _may_have_given_up(client, sent):
@@ -72,7 +70,7 @@ def _is_settled(client: Client, sent: RequestObserved, last: Round) -> bool:
     is_cooperative = set(sent.protocols) == {COOPERATIVE} and client.is_cooperative
     lost = client.lost is not None or client.since.left is not None
     versioned = sent.subscription_version >= _CLAIMS_SINCE
-    return received and is_cooperative and versioned and not lost and last.fits_the_subscription
+    return received and is_cooperative and versioned and not lost and last.fits()
 
 
 def _may_have_given_up(client: Client, sent: RequestObserved) -> bool:
@@ -83,35 +81,27 @@ def _may_have_given_up(client: Client, sent: RequestObserved) -> bool:
     return refused or broken or since.paused is not None or client.may_count_as_lost(sent.time_ms)
 
 
-def _nothing_lost(client: Client, sent: RequestObserved) -> Findings:
-    """Without an accepted member id nothing is owned; after a refused SyncGroup neither."""
+def _owns_nothing(client: Client, sent: RequestObserved) -> Findings:
+    """Without an accepted member id nothing is owned; after a refused SyncGroup neither, nor by an eager member.
+
+    One eager assignor in the list is enough: the group may select it, and it withholds nothing.
+    """
     if sent.subscription_version < _CLAIMS_SINCE:
         return None
-    last = client.chain
+    last, eager = client.chain, sorted(EAGER.intersection(sent.protocols))
     without_id = sent.member_id == "" or (sent.member_id == client.member_id and not client.is_member)
     refused = last is not None and last.request.api == Api.SYNC_GROUP and last.reply.error == ILLEGAL_GENERATION
+    if not (without_id or refused or eager):
+        return None
     lost = client.lost.reply if client.lost else None
-    if not (without_id or refused):
-        return None
-    reason: Reason = (
-        (f"{client.name} received {lost.error} at {STEP}, and owns nothing since;", lost)
-        if lost
-        else (f"{client.name} has no member id that a JoinGroup was accepted under;", None)
-    )
+    reason: Reason = (f"{client.name} has no member id that a JoinGroup was accepted under;", None)
+    if eager:
+        reason = (f"{client.name} offers {eager[0]};", None)
+    elif lost:
+        reason = (f"{client.name} received {lost.error} at {STEP}, and owns nothing since;", lost)
+    why = f"offers {eager[0]}" if eager else "belongs to no generation"
     return verdict(
-        f"{client.name} claims {short(frozenset(sent.owned))}, and belongs to no generation" if sent.owned else "",
-        reason,
-        at=sent,
-    )
-
-
-def _nothing_when_eager(client: Client, sent: RequestObserved) -> Findings:
-    """One eager assignor in the list is enough: the group may select it, and it withholds nothing."""
-    eager = sorted(EAGER.intersection(sent.protocols))
-    if sent.subscription_version < _CLAIMS_SINCE or not eager:
-        return None
-    return verdict(
-        f"{client.name} claims {short(frozenset(sent.owned))} and offers {eager[0]}" if sent.owned else "", at=sent
+        f"{client.name} claims {short(frozenset(sent.owned))}, and {why}" if sent.owned else "", reason, at=sent
     )
 
 
@@ -122,28 +112,6 @@ def _hand_over_ms(client: Client, request: RequestObserved, got: ReplyObserved) 
         return 0
     gone = frozenset(round_.join.owned) - frozenset(got.assignment)
     return round_.join.rebalance_timeout_ms if gone else 0
-
-
-def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
-    """The generation of the last assignment, or a later one that the client was accepted into."""
-    last = client.applied
-    if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
-        return None
-    if client.lost is not None or _may_be_older(client, last):
-        return None
-    known = [generation for generation in client.rounds if generation >= last.generation]
-    said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
-    fits = sent.owned_generation in known
-    return verdict(
-        "" if fits else f"{client.name} claims {short(frozenset(sent.owned))} for {said}",
-        (f"{client.name} received its last assignment in generation {last.generation} at {STEP};", last.synced),
-        at=sent,
-    )
-
-
-def _may_be_older(client: Client, last: Round) -> bool:
-    """The reply to the last SyncGroup may not have arrived."""
-    return last.join is client.join and (client.since.closed is not None or client.since.unseen is not None)
 
 
 def _commits_its_own(client: Client, sent: RequestObserved) -> Findings:
@@ -177,14 +145,12 @@ def _committed_its_own(event: OffsetCommitted, clients: Clients) -> Findings:
 
 _SUBSCRIPTION: Final = "what a member claims is that of its first protocol"
 
-ClaimsAreTheAssignment: Final = Invariant(
+ClaimsAreTheAssignment: Final = of_clients(
     name="wire_claims_are_the_assignment",
-    family=FAMILY,
     claim="a cooperative consumer that lost no membership claims, when it joins again, exactly the partitions that it "
     "was assigned last, but for topics that it no longer wants",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
     premises=(
-        ONE_MEMBER,
         _SUBSCRIPTION,
         "a client whose connection breaks while it waits for an assignment may not have received it",
         "one that is paused, disconnected, refused (REBALANCE_IN_PROGRESS aside) or not answered for a session timeout "
@@ -193,181 +159,73 @@ ClaimsAreTheAssignment: Final = Invariant(
         "its process neither fetched nor committed",
         "one that was assigned what it does not want may ignore it",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(requests(_as_assigned, Api.JOIN_GROUP), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
+    """,
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0", "t-1"))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
+                        subscription_version=3, owned=("t-0", "t-1"))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+        RequestObserved(api="JoinGroup", member_id="m", topics=("t",), protocols=("cooperative-sticky",),
+                        subscription_version=3, owned=("t-0",))
     """,
 )
 
-LostPartitionsAreNotClaimed: Final = Invariant(
+LostPartitionsAreNotClaimed: Final = of_clients(
     name="wire_lost_partitions_are_not_claimed",
-    family=FAMILY,
     claim="a consumer that joins without a member id, under one that was never accepted, or after a SyncGroup that was "
-    "answered ILLEGAL_GENERATION, claims no partitions",
+    "answered ILLEGAL_GENERATION, claims no partitions, nor does one that offers an assignor of the eager protocol "
+    "(range, roundrobin, sticky)",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare (onPartitionsLost)",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(requests(_nothing_lost, Api.JOIN_GROUP), views=(Clients,)),
+    premises=(_SUBSCRIPTION,),
+    fold=form(requests(_owns_nothing, Api.JOIN_GROUP), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",))
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3,
+                        owned=("t-0",))
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
+        RequestObserved(api="JoinGroup", topics=("t",), protocols=("cooperative-sticky",), subscription_version=3)
     """,
 )
 
-EagerMembersClaimNothing: Final = Invariant(
-    name="wire_eager_members_claim_nothing",
-    family=FAMILY,
-    claim="a consumer that offers an assignor of the eager protocol (range, roundrobin, sticky) claims no partitions",
-    source="KIP-429; ConsumerCoordinator.onJoinPrepare",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    evidence=Evidence.PRESENCE,
-    fold=form(requests(_nothing_when_eager, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",),
-                        protocols=("range", "cooperative-sticky"), subscription_version=3, owned=("t-0",))
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("range", "cooperative-sticky"), subscription_version=3)
-    """,
-)
-
-RevokedPartitionsAreHandedOver: Final = Invariant(
+RevokedPartitionsAreHandedOver: Final = of_clients(
     name="wire_revoked_partitions_are_handed_over",
-    family=FAMILY,
     claim="a cooperative consumer that is not assigned again all that it claimed joins once more, or leaves, within "
     "its rebalance timeout",
     source="KIP-429; ConsumerCoordinator.onJoinComplete",
-    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a static member may fall silent instead"),
     fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        owned=("t-0",),
-                        rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m",
-                      protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=2, time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", member_id="m", owned=("t-0",), rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", protocol="cooperative-sticky")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=2)
+        ReplyObserved(api="SyncGroup")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        owned=("t-0",), rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m", protocol="cooperative-sticky")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=2, time_ms=1001)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
 )
 
-ClaimedGenerationFits: Final = Invariant(
-    name="wire_claimed_generation_fits",
-    family=FAMILY,
-    claim="a subscription of version 2 or later that claims partitions names the generation of the last assignment, or "
-    "a later one that the member was accepted into",
-    source="KIP-792; ConsumerCoordinator.metadata",
-    premises=(ONE_MEMBER, _SUBSCRIPTION),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(requests(_claimed_generation, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=2,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=2)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        subscription_version=3, owned=("t-0",), owned_generation=1)
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, topics=("t",),
-                        protocols=("cooperative-sticky",), subscription_version=3)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        topics=("t",), protocols=("cooperative-sticky",), subscription_version=3, owned=("t-0",),
-                                owned_generation=1)
-    """,
-)
-
-CommitsWhatItOwns: Final = Invariant(
+CommitsWhatItOwns: Final = of_clients(
     name="wire_commits_what_it_owns",
-    family=FAMILY,
     claim="a member commits, for a generation whose assignment it received, only partitions that it was assigned in "
     "it, or that it claimed when it joined it",
     source="ConsumerCoordinator.sendOffsetCommitRequest; KIP-429",
-    premises=(ONE_MEMBER, "the application commits no partitions that its consumer is not assigned"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("the application commits no partitions that its consumer is not assigned",),
     fold=form({**observed(_commits_its_own, Api.OFFSET_COMMIT), OffsetCommitted: _committed_its_own}, views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
-                        request_generation=1, offsets=(("t-1", 5),))
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup", assignment=("t-0",))
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup", assignment=("t-0",))
-        RequestObserved(connection=1, process="p0", request=3, api="OffsetCommit", version=9, member_id="m",
-                        request_generation=1, offsets=(("t-0", 5),))
-    """,
+    breaks="""RequestObserved(api="OffsetCommit", member_id="m", request_generation=1, offsets=(("t-1", 5),))""",
+    holds="""RequestObserved(api="OffsetCommit", member_id="m", request_generation=1, offsets=(("t-0", 5),))""",
 )
 
-LAWS: Final = (
-    ClaimsAreTheAssignment,
-    LostPartitionsAreNotClaimed,
-    EagerMembersClaimNothing,
-    RevokedPartitionsAreHandedOver,
-    ClaimedGenerationFits,
-    CommitsWhatItOwns,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -20,16 +20,8 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, deadline, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    as_recorded,
-    recorded,
-    verdict,
-)
+from rebalance_check.properties.kinds import declared
+from rebalance_check.properties.laws.asking import DISTURBED, as_recorded, of_clients, recorded, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, GIVEN_UP_FREELY, NOT_NOTIFIED, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
@@ -158,15 +150,12 @@ def _says_so(client: Client, event: MembershipLost | MemberLeft, clients: Client
     )  # fmt: skip
 
 
-LooksUpTheCoordinator: Final = Invariant(
+LooksUpTheCoordinator: Final = of_clients(
     name="wire_looks_up_the_coordinator",
-    family=FAMILY,
     claim="a client that is answered NOT_COORDINATOR or COORDINATOR_NOT_AVAILABLE goes on with that node for a session "
     "timeout at most before it sends FindCoordinator",
     source="AbstractCoordinator.markCoordinatorUnknown, ensureCoordinatorReady",
-    premises=(ONE_MEMBER, DISTURBED, "a client whose process is unknown may look its coordinator up unseen"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a client whose process is unknown may look its coordinator up unseen"),
     fold=deadline(
         dict.fromkeys((ReplyObserved, RequestAnswered), _refused),
         dict.fromkeys((RequestObserved, LookUpSent), _looked_up),
@@ -175,104 +164,75 @@ LooksUpTheCoordinator: Final = Invariant(
         counts_from=_goes_on_since,
         views=(Clients,),
     ),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="NOT_COORDINATOR")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", error="NOT_COORDINATOR")
     """,
+    breaks="""RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1001)""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="NOT_COORDINATOR")
-        RequestObserved(connection=2, process="p0", request=2, api="FindCoordinator", version=4)
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1001)
+        RequestObserved(connection=2, api="FindCoordinator")
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1001)
     """,
 )
 
-PausesAfterRefusals: Final = Invariant(
+PausesAfterRefusals: Final = of_clients(
     name="wire_pauses_after_refusals",
-    family=FAMILY,
     claim="a client that is refused for now (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR; "
     f"REBALANCE_IN_PROGRESS to its heartbeats) pauses: it is not refused {REFUSALS} times within {WINDOW_MS} ms",
     source="retry.backoff.ms; AbstractCoordinator.joinGroupIfNeeded, lookupCoordinator",
-    premises=(ONE_MEMBER, "commits are repeated by the application, and do not count"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("commits are repeated by the application, and do not count",),
     fold=form(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), _pauses), views=(RefusedForNow,)),
     breaks="""
-        ReplyObserved(connection=1, process="p0", request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(connection=1, process="p0", request=10, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
+        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
     """,
     holds="""
-        ReplyObserved(connection=1, process="p0", request=1, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=100)
-        ReplyObserved(connection=1, process="p0", request=2, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=200)
-        ReplyObserved(connection=1, process="p0", request=3, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=300)
-        ReplyObserved(connection=1, process="p0", request=4, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=400)
-        ReplyObserved(connection=1, process="p0", request=5, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=500)
-        ReplyObserved(connection=1, process="p0", request=6, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=600)
-        ReplyObserved(connection=1, process="p0", request=7, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=700)
-        ReplyObserved(connection=1, process="p0", request=8, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=800)
-        ReplyObserved(connection=1, process="p0", request=9, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=900)
-        ReplyObserved(connection=1, process="p0", request=10, api="FindCoordinator",
-                      error="COORDINATOR_NOT_AVAILABLE", time_ms=1000)
+        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=100)
+        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=200)
+        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=300)
+        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=400)
+        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=500)
+        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=600)
+        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=700)
+        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=800)
+        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=900)
+        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=1000)
     """,
 )
 
-LeavesOnClose: Final = Invariant(
+LeavesOnClose: Final = of_clients(
     name="wire_leaves_on_close",
-    family=FAMILY,
     claim="a dynamic member that leaves its group sends LeaveGroup: its process is asked to end and ends with status "
     "0, it closes, unsubscribes, or its application does not poll",
     source="AbstractCoordinator.close, maybeLeaveGroup; internal.leave.group.on.close",
     premises=(
-        ONE_MEMBER,
         "the application closes its client before it ends, and does not ask it to stay (internal.leave.group.on.close)",
         "a client that waits in a rebalance, or does not reach its coordinator, may end without",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(
         {ProcessEnded: _left_at_the_end, MemberLeft: _left_and_ended, MembershipLost: _left_by_itself}, views=(Clients,)
     ),
+    opening="""RequestObserved(api="JoinGroup")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="LeaveGroup", version=5, leaving=(("m", ""),))
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="LeaveGroup", leaving=(("m", ""),))
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
 )
 
-LAWS: Final = (
-    LooksUpTheCoordinator,
-    PausesAfterRefusals,
-    LeavesOnClose,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -21,15 +21,13 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.engines import Due, Excused, Findings, deadline, form
 from rebalance_check.properties.engines.rules import Reason
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.kinds import declared
 from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
     DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
     counted_from,
     left,
     lost,
+    of_clients,
     of_member,
     of_process,
     requests,
@@ -123,65 +121,42 @@ def _counted_from(due: Due, event: Event, clients: Clients) -> int | None:
     return counted_from(due, event, clients) if client is not None and _is_settled(client) else None
 
 
-HeartbeatsAsAMember: Final = Invariant(
+HeartbeatsAsAMember: Final = of_clients(
     name="wire_heartbeats_as_a_member",
-    family=FAMILY,
     claim="a client sends heartbeats only after a JoinGroup of its own was accepted, with member id and generation",
     source="KIP-62; AbstractCoordinator.HeartbeatThread",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(requests(_as_a_member, Api.HEARTBEAT), views=(Clients,)),
+    opening="""RequestObserved(api="JoinGroup")""",
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m")
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
     """,
 )
 
-NoHeartbeatWhileJoining: Final = Invariant(
+NoHeartbeatWhileJoining: Final = of_clients(
     name="wire_no_heartbeat_while_joining",
-    family=FAMILY,
     claim="a client sends no heartbeat while its JoinGroup is open",
     source="KIP-62; AbstractCoordinator.HeartbeatThread (disabled in PREPARING_REBALANCE)",
-    premises=(ONE_MEMBER, "one heartbeat on another connection may have been on its way"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("one heartbeat on another connection may have been on its way",),
     fold=form(requests(_not_while_joining, Api.HEARTBEAT), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-    """,
+    opening="""RequestObserved(api="JoinGroup", member_id="m")""",
+    breaks="""RequestObserved(api="Heartbeat", member_id="m")""",
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m", request_generation=1)
     """,
-    excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        RequestObserved(connection=2, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-    """,
+    excuses="""RequestObserved(connection=2, api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
-HeartbeatsKeepTheSession: Final = Invariant(
+HeartbeatsKeepTheSession: Final = of_clients(
     name="wire_heartbeats_keep_the_session",
-    family=FAMILY,
     claim="a member that has its assignment is not silent for longer than its session timeout, until it leaves",
     source="KIP-62; Heartbeat, session.timeout.ms",
-    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent for good"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a static member may fall silent for good"),
     fold=deadline(
         dict.fromkeys((RequestObserved, RequestSent, ReplyObserved, RequestAnswered), _speaks),
         dict.fromkeys((RequestObserved, RequestSent), _spoke),
@@ -194,31 +169,15 @@ HeartbeatsKeepTheSession: Final = Invariant(
         counts_from=_counted_from,
         views=(Clients,),
     ),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1, time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="SyncGroup", member_id="m", request_generation=1)
+        ReplyObserved(api="SyncGroup")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        request_generation=1)
-        ReplyObserved(connection=1, process="p0", request=2, api="SyncGroup")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1, time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1, time_ms=1001)""",
+    holds="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1, time_ms=1000)""",
 )
 
-LAWS: Final = (
-    HeartbeatsAsAMember,
-    NoHeartbeatWhileJoining,
-    HeartbeatsKeepTheSession,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

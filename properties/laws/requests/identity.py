@@ -5,35 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    MemberJoined,
-    ReplyObserved,
-    RequestObserved,
-)
+from rebalance_check.model.vocabulary.events import MemberJoined, ReplyObserved, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    in_time,
-    requests,
-    verdict,
-)
+from rebalance_check.properties.kinds import declared
+from rebalance_check.properties.laws.asking import DISTURBED, in_time, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
-from rebalance_check.properties.views.errors import (
-    ILLEGAL_GENERATION,
-    MEMBER_ID_REQUIRED,
-    UNKNOWN_MEMBER_ID,
-)
+from rebalance_check.properties.views.errors import ILLEGAL_GENERATION, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID
 from rebalance_check.properties.views.members import Members
-from rebalance_check.properties.views.rounds import Answered
+from rebalance_check.properties.views.rounds import Answered, Round
 
-_OF_A_GENERATION: Final = (Api.HEARTBEAT, Api.SYNC_GROUP, Api.OFFSET_COMMIT)
+_GENERATION_SINCE: Final = 2
+"""The first version of a subscription with the generation of its claims (KIP-792)."""
 
 # ---------------------------------------------------------------------------------------------- member id
 
@@ -94,11 +79,11 @@ def _why_dropped(client: Client, join: RequestObserved) -> str:
 
 
 def _came_early(client: Client, refused: Answered) -> bool:
-    """Whether the client may not have completed its join yet when it was refused."""
-    synced = client.round.synced if client.round else None
-    if client.is_own and client.since.completed is not None:
-        return False
-    return synced is None or refused.time_ms - synced.time_ms < client.session_ms
+    """Whether the client may not have completed its join yet when it was refused: its own record says when it has."""
+    if client.is_own:
+        return client.since.completed is None
+    last = client.round
+    return last is None or last.synced is None or refused.time_ms - last.synced.time_ms < last.join.rebalance_timeout_ms
 
 
 def _required_ms(_client: Client, request: RequestObserved, got: ReplyObserved) -> int:
@@ -172,6 +157,10 @@ def _knows(client: Client, member_id: str) -> bool:
 
 
 def _last_generation(client: Client, sent: RequestObserved) -> Findings:
+    return _claimed_generation(client, sent) if sent.api == Api.JOIN_GROUP else _spoken_generation(client, sent)
+
+
+def _spoken_generation(client: Client, sent: RequestObserved) -> Findings:
     """An older generation may be in a request that was on its way, on another connection."""
     last, generation = client.round, sent.request_generation
     if last is None or sent.member_id != last.joined.assigned_member_id or generation == NO_GENERATION:
@@ -188,120 +177,108 @@ def _last_generation(client: Client, sent: RequestObserved) -> Findings:
     )
 
 
+def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
+    """The generation of the last assignment, or a later one that the client was accepted into.
+
+    Where the log lost its tail, the later one may have the lower number.
+    """
+    last, newest = client.applied, client.round
+    if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
+        return None
+    if client.lost is not None or newest is None or _may_be_older(client, last):
+        return None
+    known = {newest.generation, *(generation for generation in client.rounds if generation >= last.generation)}
+    said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
+    fits = sent.owned_generation in known
+    return verdict(
+        "" if fits else f"{client.name} claims {', '.join(sorted(sent.owned))} for {said}",
+        (f"{client.name} received its last assignment in generation {last.generation} at {STEP};", last.synced),
+        at=sent,
+    )
+
+
+def _may_be_older(client: Client, last: Round) -> bool:
+    """The reply to the last SyncGroup may not have arrived."""
+    return last.join is client.join and (client.since.closed is not None or client.since.unseen is not None)
+
+
 # ---------------------------------------------------------------------------------------------- the invariants
 
-MemberIdIsKept: Final = Invariant(
+MemberIdIsKept: Final = of_clients(
     name="wire_member_id_is_kept",
-    family=FAMILY,
     claim="a member joins again under the id that it has: REBALANCE_IN_PROGRESS and ILLEGAL_GENERATION keep it, only "
     "UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, a LeaveGroup and the end of the process take it away",
     source="AbstractCoordinator.resetStateOnResponseError, resetStateAndRejoin",
     premises=(
-        ONE_MEMBER,
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
-        "a session timeout of its SyncGroup may not have completed its join, and resets itself",
+        "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form({**requests(_id_is_kept, Api.JOIN_GROUP), MemberJoined: _joined_as}, views=(Clients, Members)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="JoinGroup")
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        session_timeout_ms=1000)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="JoinGroup", member_id="m", session_timeout_ms=1000)
     """,
     excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=1)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m", time_ms=1)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000,
-                        time_ms=2000)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=1)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m", time_ms=1)
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000, time_ms=2000)
     """,
 )
 
-RequiredMemberIdIsUsed: Final = Invariant(
+RequiredMemberIdIsUsed: Final = of_clients(
     name="wire_required_member_id_is_used",
-    family=FAMILY,
     claim="a client that is answered MEMBER_ID_REQUIRED joins again under the id in the reply, within its session "
     "timeout",
     source="KIP-394; AbstractCoordinator.JoinGroupResponseHandler",
-    premises=(ONE_MEMBER, DISTURBED),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED,),
     fold=in_time(_required_ms, "join again under the id that it was assigned", Api.JOIN_GROUP, right=_the_required_id),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, session_timeout_ms=1000)
+    opening="""
+        RequestObserved(api="JoinGroup", session_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, session_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        session_timeout_ms=1000)
-    """,
+    breaks="""RequestObserved(api="JoinGroup", session_timeout_ms=1000)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", session_timeout_ms=1000)""",
 )
 
-LostMembershipIsNotUsed: Final = Invariant(
+LostMembershipIsNotUsed: Final = of_clients(
     name="wire_lost_membership_is_not_used",
-    family=FAMILY,
     claim="a client that is answered UNKNOWN_MEMBER_ID does not join under that id again, and sends nothing under it, "
     "or under a generation that was refused with ILLEGAL_GENERATION, a session timeout later; behind its LeaveGroup it "
     "sends nothing for the generation that it left",
     source="AbstractCoordinator.HeartbeatResponseHandler, JoinGroupResponseHandler, SyncGroupResponseHandler; "
     "ConsumerCoordinator.close",
-    premises=(ONE_MEMBER, DISTURBED, "what was on its way when the membership was lost does not count"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "what was on its way when the membership was lost does not count"),
     fold=form(requests(_not_lost, *OF_MEMBERS), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m")
+    opening="""
+        RequestObserved(api="JoinGroup", member_id="m")
+        ReplyObserved(api="JoinGroup", error="UNKNOWN_MEMBER_ID")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="UNKNOWN_MEMBER_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9)
-    """,
+    breaks="""RequestObserved(api="JoinGroup", member_id="m")""",
+    holds="""RequestObserved(api="JoinGroup")""",
 )
 
-GenerationIsTheLast: Final = Invariant(
+GenerationIsTheLast: Final = of_clients(
     name="wire_generation_is_the_last",
-    family=FAMILY,
     claim="Heartbeat, SyncGroup and OffsetCommit carry a generation that the member was accepted into, and none older "
-    "than an earlier request on the connection",
-    source="AbstractCoordinator.generation, generationIfStable",
-    premises=(ONE_MEMBER, "a request without a generation is made outside of the group"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
-    fold=form(requests(_last_generation, *_OF_A_GENERATION), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=2)
+    "than an earlier request on the connection; claims of partitions are for the generation of the last assignment, "
+    "or a later one that the member was accepted into",
+    source="AbstractCoordinator.generation, generationIfStable; KIP-792; ConsumerCoordinator.metadata",
+    premises=("a request without a generation is made outside of the group",),
+    fold=form(requests(_last_generation, *OF_MEMBERS), views=(Clients,)),
+    opening="""
+        RequestObserved(api="JoinGroup")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        request_generation=1)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", request_generation=2)""",
+    holds="""RequestObserved(api="Heartbeat", member_id="m", request_generation=1)""",
 )
 
-LAWS: Final = (MemberIdIsKept, RequiredMemberIdIsUsed, LostMembershipIsNotUsed, GenerationIsTheLast)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -8,16 +8,8 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import MemberStarted, ReplyObserved, RequestObserved, RequestSent
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    in_time,
-    requests,
-    verdict,
-)
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.laws.asking import DISTURBED, FAMILY, in_time, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import Clients
@@ -115,87 +107,57 @@ def _as_configured(event: RequestSent, clients: Clients) -> Findings:
     )  # fmt: skip
 
 
-JoinsOneAtATime: Final = Invariant(
+JoinsOneAtATime: Final = of_clients(
     name="wire_joins_one_at_a_time",
-    family=FAMILY,
     claim="a client has one JoinGroup or SyncGroup open at a time, and gives no JoinGroup up before its rebalance "
     "timeout",
     source="AbstractCoordinator.joinFuture; JOIN_GROUP_TIMEOUT_LAPSE",
-    premises=(ONE_MEMBER, "a request that is open for longer than the rebalance timeout was given up by the client"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("a request that is open for longer than the rebalance timeout was given up by the client",),
     fold=form(requests(_one_at_a_time, *CHAIN), views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
     """,
     holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=60000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="MEMBER_ID_REQUIRED",
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        rebalance_timeout_ms=60000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=60000)
+        ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")
+        RequestObserved(api="JoinGroup", member_id="m", rebalance_timeout_ms=60000)
     """,
     excuses="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, rebalance_timeout_ms=1000,
-                        time_ms=1001)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000, time_ms=1001)
     """,
 )
 
-RejoinsWhenRebalancing: Final = Invariant(
+RejoinsWhenRebalancing: Final = of_clients(
     name="wire_rejoins_when_rebalancing",
-    family=FAMILY,
     claim="a client that is answered REBALANCE_IN_PROGRESS sends JoinGroup, or leaves, within its rebalance timeout",
     source="AbstractCoordinator.HeartbeatResponseHandler, SyncGroupResponseHandler; KIP-62",
-    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=(DISTURBED, "a static member may fall silent instead"),
     fold=in_time(_rejoin_ms, "join the rebalance", Api.JOIN_GROUP),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=3, api="Heartbeat", version=4, member_id="m",
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        RequestObserved(api="Heartbeat", member_id="m")
+        ReplyObserved(api="Heartbeat", error="REBALANCE_IN_PROGRESS")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m")
-        ReplyObserved(connection=1, process="p0", request=2, api="Heartbeat", error="REBALANCE_IN_PROGRESS")
-        RequestObserved(connection=1, process="p0", request=3, api="JoinGroup", version=9, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", time_ms=1001)""",
+    holds="""RequestObserved(api="JoinGroup", member_id="m", time_ms=1000)""",
 )
 
-SyncFollowsJoin: Final = Invariant(
+SyncFollowsJoin: Final = of_clients(
     name="wire_sync_follows_join",
-    family=FAMILY,
     claim="a client whose JoinGroup is accepted sends SyncGroup, joins again or leaves, within its rebalance timeout",
     source="AbstractCoordinator.JoinGroupResponseHandler; KAFKA-12890",
-    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
+    premises=(DISTURBED, "a static member may fall silent instead"),
     relies_on=frozenset({Feature.SYNC_GROUP}),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="Heartbeat", version=4, member_id="m",
-                        time_ms=1001)
+    opening="""
+        RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
     """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, rebalance_timeout_ms=1000)
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                        time_ms=1000)
-    """,
+    breaks="""RequestObserved(api="Heartbeat", member_id="m", time_ms=1001)""",
+    holds="""RequestObserved(api="SyncGroup", member_id="m", time_ms=1000)""",
 )
 
 OffersItsAssignors: Final = Invariant(
@@ -207,15 +169,10 @@ OffersItsAssignors: Final = Invariant(
     exempted_by=(MemberStarted,),
     evidence=Evidence.CONCERNED,
     fold=form({RequestSent: _as_configured}, views=(Clients,), needs=((MemberStarted,),)),
-    breaks="""
-        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
-        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))
-    """,
-    holds="""
-        MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))
-        RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))
-    """,
+    opening="""MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))""",
+    breaks="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))""",
+    holds="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))""",
 )
 
-LAWS: Final = (JoinsOneAtATime, RejoinsWhenRebalancing, SyncFollowsJoin, OffersItsAssignors)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -6,28 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    MemberLeft,
-    ProcessEnded,
-    RequestObserved,
-)
+from rebalance_check.model.vocabulary.events import MemberLeft, ProcessEnded, RequestObserved
 from rebalance_check.properties.engines import CHECKED, Finding, Findings, form
-from rebalance_check.properties.kinds import Evidence, Invariant
-from rebalance_check.properties.laws.asking import (
-    DISTURBANCES,
-    DISTURBED,
-    FAMILY,
-    ONE_MEMBER,
-    observed,
-    requests,
-    verdict,
-)
+from rebalance_check.properties.kinds import declared
+from rebalance_check.properties.laws.asking import DISTURBED, observed, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
-from rebalance_check.properties.views.errors import (
-    FENCED_INSTANCE_ID,
-)
+from rebalance_check.properties.views.errors import FENCED_INSTANCE_ID
 
 INSTANCE_SINCE: Final = {Api.JOIN_GROUP: 5, Api.SYNC_GROUP: 3, Api.HEARTBEAT: 3, Api.OFFSET_COMMIT: 7}
 """The first version of each request with an instance id."""
@@ -116,103 +102,75 @@ def _stopped(event: ProcessEnded | MemberLeft, clients: Clients) -> Iterator[Fin
             yield CHECKED
 
 
-InstanceIdIsSent: Final = Invariant(
+InstanceIdIsSent: Final = of_clients(
     name="wire_instance_id_is_sent",
-    family=FAMILY,
     claim="a client that joined with an instance id sends it in every JoinGroup, SyncGroup, Heartbeat and OffsetCommit "
     "whose version has a place for it",
     source="KIP-345; AbstractCoordinator, ConsumerCoordinator.sendOffsetCommitRequest",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form(observed(_instance_is_sent, *OF_MEMBERS), views=(Clients,)),
-    breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5)
-    """,
-    holds="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, instance_id="i0")
-    """,
+    opening="""RequestObserved(api="JoinGroup", instance_id="i0")""",
+    breaks="""RequestObserved(api="SyncGroup")""",
+    holds="""RequestObserved(api="SyncGroup", instance_id="i0")""",
 )
 
-StaticRestart: Final = Invariant(
+StaticRestart: Final = of_clients(
     name="wire_static_restart",
-    family=FAMILY,
     claim="a process that was a static member comes back, when it is started again, with the same instance id and "
     "without a member id",
     source="KIP-345; GroupMetadataManager.classicGroupJoinNewStaticMember",
-    premises=(ONE_MEMBER, "the harness starts a process of one name with one instance id"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("the harness starts a process of one name with one instance id",),
     fold=form(observed(_comes_back_as, Api.JOIN_GROUP), views=(Clients,)),
-    breaks="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ProcessStarted(process="p0", run=2)
-        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i1")
+    opening="""
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        ProcessStarted(run=2)
     """,
-    holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ProcessStarted(process="p0", run=2)
-        RequestObserved(connection=2, process="p0", request=2, api="JoinGroup", version=9, instance_id="i0")
-    """,
+    breaks="""RequestObserved(connection=2, api="JoinGroup", instance_id="i1")""",
+    holds="""RequestObserved(connection=2, api="JoinGroup", instance_id="i0")""",
 )
 
-StaticMemberStays: Final = Invariant(
+StaticMemberStays: Final = of_clients(
     name="wire_static_member_stays",
-    family=FAMILY,
     claim="a client that joined with an instance id sends no LeaveGroup about itself",
     source="KIP-345; AbstractCoordinator.maybeLeaveGroup",
-    premises=(ONE_MEMBER, "the application does not ask for it (CloseOptions of KIP-1092)"),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
+    premises=("the application does not ask for it (CloseOptions of KIP-1092)",),
     fold=form({**requests(_stays, Api.LEAVE_GROUP), ProcessEnded: _stayed, MemberLeft: _stayed}, views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        RequestObserved(connection=1, process="p0", request=2, api="LeaveGroup", version=5, leaving=(("m", "i0"),))
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        RequestObserved(api="LeaveGroup", leaving=(("m", "i0"),))
     """,
     holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1,
-                      assigned_member_id="m")
-        ProcessSignalled(process="p0", signal="terminate")
-        ProcessEnded(process="p0", exit_status=0)
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", instance_id="i0")
+        ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
+        ProcessSignalled(signal="terminate")
+        ProcessEnded(exit_status=0)
     """,
 )
 
-FencedMemberStops: Final = Invariant(
+FencedMemberStops: Final = of_clients(
     name="wire_fenced_member_stops",
-    family=FAMILY,
     claim="a client that is answered FENCED_INSTANCE_ID does not join under that instance id again, and sends nothing "
     "under it a session timeout later",
     source="KIP-345; AbstractCoordinator.HeartbeatResponseHandler, JoinGroupResponseHandler",
     premises=(
-        ONE_MEMBER,
         DISTURBED,
         "the application ends at an error that its client calls fatal",
         "what was on its way when the member was fenced does not count",
     ),
-    exempted_by=DISTURBANCES,
-    evidence=Evidence.CONCERNED,
     fold=form({**requests(_stops, *OF_MEMBERS), ProcessEnded: _stopped, MemberLeft: _stopped}, views=(Clients,)),
     breaks="""
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
-        RequestObserved(connection=1, process="p0", request=2, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
+        ReplyObserved(api="JoinGroup", error="FENCED_INSTANCE_ID")
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
     """,
     holds="""
-        ProcessStarted(process="p0")
-        RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9, member_id="m",
-                        instance_id="i0")
-        ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", error="FENCED_INSTANCE_ID")
-        ProcessEnded(process="p0", exit_status=1)
+        ProcessStarted()
+        RequestObserved(api="JoinGroup", member_id="m", instance_id="i0")
+        ReplyObserved(api="JoinGroup", error="FENCED_INSTANCE_ID")
+        ProcessEnded(exit_status=1)
     """,
 )
 
-LAWS: Final = (InstanceIdIsSent, StaticRestart, StaticMemberStays, FencedMemberStops)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

@@ -1,4 +1,4 @@
-"""Status reads: what a store of statuses takes into its cache, answers and lists (``KafkaStatusBackingStore``)."""
+"""Status reads: the cache, the answers and the lists of a store of statuses (``KafkaStatusBackingStore``)."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _sent_again(event: StatusSent) -> Effect | None:
 
 
 def _send(event: StatusSent) -> list[Any]:
-    return [(what, event.key, *send_of(event)) for what in ("append", "answer")]
+    return [(kind, event.key, *send_of(event)) for kind in ("append", "answer")]
 
 
 def _failure(event: StatusAnswered) -> Any:

@@ -26,7 +26,7 @@ def test_a_correct_consumer_breaks_no_claim_on_the_broker(real: Broker, tmp_path
         "wire_rejoins_when_rebalancing",
         "wire_leaves_on_close",
         "wire_static_restart",
-        "wire_move_needs_no_join",
+        "wire_no_needless_join",
         "wire_claims_are_the_assignment",
         "wire_skipped_assignment_is_empty",
     }

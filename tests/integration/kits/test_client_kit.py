@@ -46,7 +46,7 @@ def test_a_correct_consumer_breaks_no_claim(correct: tuple[KitReport, Path]) -> 
         "wire_static_restart",
         "wire_required_member_id_is_used",
         "wire_claims_are_the_assignment",
-        "wire_claimed_generation_fits",
+        "wire_generation_is_the_last",
         "wire_skipped_assignment_is_empty",
     }
 

@@ -158,6 +158,7 @@ PLAYS: dict[str, Play] = {
     "never-syncs": syncs_never,
     "joins-again": joins_again,
     "joins-after-move": coordinator_moves,
+    "cuts-subscription": joins,
     "forgets-id": partial(both, rebalance_ms=2 * SHORT_MS),
     "ignores-required-id": joins,
     "keeps-lost-id": is_removed,
@@ -223,7 +224,7 @@ def test_without_a_slip__no_claim_is_violated__and_each_is_tested(tmp_path: Path
 
 
 def test_each_claim_is_caught_by_a_slip__and_each_slip_has_a_play() -> None:
-    assert sorted(each.caught_by for each in SLIPS.values()) == sorted(claim.name for claim in WireClaims)
+    assert {each.caught_by for each in SLIPS.values()} == {claim.name for claim in WireClaims}
     assert sorted(PLAYS) == sorted(SLIPS)
     assert sorted(claim.name for claims in BY_KIP.values() for claim in claims) == sorted(
         claim.name for claim in WireClaims

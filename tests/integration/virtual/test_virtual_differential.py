@@ -37,7 +37,6 @@ BROKEN = {
         "advance 10000",
     ]),
     "fenced_stays_fenced": (EVERYWHERE, REPLACED_TWICE),
-    "nothing_is_thrown": (SCALA, REPLACED_TWICE),
     "parked_member_stays": (EVERYWHERE, [
         "setting initial_rebalance_delay_ms=0",
         "join a session=30000 rebalance=60000 version=3",
@@ -96,7 +95,6 @@ FOUND_BY = {
     "parked_member_stays": 228,
     "no_server_error": 86,
     "fenced_stays_fenced": 523,
-    "nothing_is_thrown": 523,
     "join_phase_ends": 26,
     "refused_join_leaves_no_trace": 3079,
     "generations_have_members": 619,

@@ -30,15 +30,11 @@ class Cases:
         """The history that a function writes has this outcome for the claim."""
 
         def take(write: Case) -> Case:
-            self.all.append(pytest.param(f"wire_{claim}", outcome, write, id=f"{claim}-{write.__name__}"))
+            name = next(each.name for each in WireClaims if each.name.endswith(claim))
+            self.all.append(pytest.param(name, outcome, write, id=f"{claim}-{write.__name__}"))
             return write
 
         return take
-
-    @property
-    def held(self) -> set[str]:
-        """The claims that hold in one of the cases."""
-        return {each.values[0] for each in self.all if each.values[1] is HELD}
 
 
 def check(history: History, claim: str, outcome: Outcome, write: Case) -> None:

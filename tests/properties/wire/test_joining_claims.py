@@ -241,7 +241,6 @@ def the_process_is_started_again(wire: Wire) -> None:
 
 
 @case("looks_up_the_coordinator", HELD)
-@case("move_needs_no_join", HELD)
 def it_goes_on_at_the_new_coordinator(wire: Wire) -> None:
     settled(wire)
     wire.moves()
@@ -251,14 +250,14 @@ def it_goes_on_at_the_new_coordinator(wire: Wire) -> None:
     wire.beats("p0", "m", 1)
 
 
-@case("move_needs_no_join", VIOLATED)
+@case("no_needless_join", VIOLATED)
 def it_joins_because_the_connection_broke(wire: Wire) -> None:
     settled(wire)
     wire.disconnects("p0", by="fault")
     wire.joins("p0", "m")
 
 
-@case("move_needs_no_join", HELD)
+@case("no_needless_join", HELD)
 def the_new_coordinator_asks_for_it(wire: Wire) -> None:
     settled(wire)
     wire.disconnects("p0", by="fault")

@@ -10,6 +10,7 @@ from rebalance_check.impl.protocol.consumer_protocol import read_assignment
 from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     JoinGroupRequest,
+    JoinProtocol,
     MemberReply,
     MemberRequest,
     OffsetCommitRequest,
@@ -78,6 +79,15 @@ class OldClaims(Slip):
         if not subscription.owned or subscription.generation is None:
             return [join]
         return [with_subscription(join, replace(subscription, generation=subscription.generation - 1))]
+
+
+class CutsSubscription(Slip):
+    """It offers one protocol more, with a subscription that ends before its last field."""
+
+    def join(self, join: JoinGroupRequest) -> Sequence[MemberRequest]:
+        """Cut the bytes."""
+        cut = JoinProtocol("cut", join.protocols[0].metadata[:-1])
+        return [replace(join, protocols=(*join.protocols, cut))]
 
 
 class CommitsForeign(Slip):
