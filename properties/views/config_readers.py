@@ -128,7 +128,7 @@ def task_key(rest: str) -> tuple[str, int] | None:
 def _fold(reader: Reader, event: ConfigRead) -> None:
     """What one record does."""
     kind, name = kind_and_name(event.key)
-    value = _value(event.value)
+    value = value_of(event.value)
     if kind == "connector-":
         _connector(reader, name, value)
     elif kind == "task-":
@@ -141,7 +141,7 @@ def _fold(reader: Reader, event: ConfigRead) -> None:
         reader.of(name).count_record, reader.of(name).pending = count, False
 
 
-def _value(text: str | None) -> Any:
+def value_of(text: str | None) -> Any:
     """The first JSON value of a record; None for a tombstone and for what cannot be read."""
     try:
         return None if not text or not text.strip() else _DECODER.raw_decode(text.strip())[0]

@@ -26,7 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.config_readers import kind_and_name, task_key
+from rebalance_check.properties.views.config_readers import kind_and_name, task_key, value_of
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.workers import Workers
 
@@ -177,7 +177,8 @@ class ReadBacks(Memory):
         if named is not None:
             self._unread.setdefault((event.writer, named[0]), {})[event.offset] = event
         elif kind == "commit-":
-            self.unread = next(iter(self._unread.pop((event.writer, rest), {}).values()), None)
+            unread = self._unread.pop((event.writer, rest), {})
+            self.unread = next((sent for sent in unread.values() if _is_committed(sent, event)), None)
             self.is_judged = event.writer in self._readers
 
     def _read(self, event: ConfigRead) -> None:
@@ -199,6 +200,13 @@ class ReadBacks(Memory):
         for unread in self._unread.values():
             for offset in event.removed:
                 unread.pop(offset, None)
+
+
+def _is_committed(sent: ConfigAppended, commit: ConfigAppended) -> bool:
+    """Whether the commit counts the task: those of a call that failed may come late, before the commit of another."""
+    named, value = task_key(kind_and_name(sent.key)[1]), value_of(commit.value)
+    count = value.get("tasks") if isinstance(value, dict) else None
+    return named is None or not isinstance(count, int) or named[1] < count
 
 
 @dataclass(slots=True, eq=False)

@@ -254,3 +254,14 @@ def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
         round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
     ]  # fmt: skip
     assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome
+
+
+@pytest.mark.parametrize(("count", "outcome"), [(1, Outcome.HELD), (2, Outcome.VIOLATED)])
+def test_records_of_a_call_that_failed__may_come_before_the_commit_of_another(
+    history: History, count: int, outcome: Outcome
+) -> None:
+    reads = e.ConfigRead(member="w0", offset=0, key="task-c-0", value="{}")
+    events = [
+        appended(0, "task-c-0"), reads, appended(1, "task-c-1"), appended(2, "commit-c", f'{{"tasks":{count}}}')
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("commit_follows_read_back").outcome is outcome
