@@ -253,7 +253,6 @@ from rebalance_check.properties.laws.progress import (
     EveryPartitionGetsAnOwner,
     JoinGroupIsAnswered,
     RebalanceCompletes,
-    RebalancePhaseEnds,
     SyncGroupIsAnswered,
 )
 from rebalance_check.properties.laws.refusals import (
@@ -474,7 +473,6 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalanceHasACause",
-    "RebalancePhaseEnds",
     "Recorder",
     "RecordsDelivered",
     "RefusalsAreDocumented",

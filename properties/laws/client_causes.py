@@ -1,4 +1,4 @@
-"""Causes: a client does what costs its group work only where something asked for it."""
+"""Causes: a client starts rebalances only where something asked for one."""
 
 from __future__ import annotations
 

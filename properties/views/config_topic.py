@@ -92,11 +92,11 @@ class ConfigTopic(Memory):
     def _on_compacted(self, event: ConfigCompacted) -> None:
         """The last records of a connector are all that a later reader finds: in this order they say something else.
 
-        Before it has passed what was compacted, a reader lacks what is yet to come again.
+        Before it has passed the compacted part, a reader lacks records that are yet to come again.
         """
         self.compacted_to = self.end
         for key, last in self.last.items():
-            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read what is not committed
+            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read uncommitted records
             if is_aborted or not _is_useful(last):
                 self.out_of_order.add(_connector_of(key))
         names = {_connector_of(key) for key in self.last if key.startswith(("connector-", "commit-", "task-"))}
@@ -126,7 +126,8 @@ _FIELDS: Final = {"connector-": ("properties", dict), "task-": ("properties", di
 
 
 def _is_useful(last: ConfigAppended) -> bool:
-    """Whether readers take a record; one that they pass over hides, once compacted, what it did not replace."""
+    """Whether readers take a record; one that they pass over hides, once compacted, a record that it did not
+    replace."""
     kind, _ = kind_and_name(last.key)
     try:
         value = json.loads(last.value or "null")
@@ -143,7 +144,7 @@ def _is_useful(last: ConfigAppended) -> bool:
 
 
 def _count(commit: ConfigAppended) -> int:
-    """How many tasks a commit counts; what cannot be read counts none."""
+    """How many tasks a commit counts; an unreadable one counts none."""
     try:
         count: Any = json.loads(commit.value or "null")["tasks"]
     except (ValueError, TypeError, KeyError):
@@ -229,7 +230,7 @@ class Commit:
 
 
 class Commits(Memory):
-    """By connector what its last commit says; ``key`` is the last session key.
+    """By connector its last commit; ``key`` is the last session key.
 
     ``before`` is the commit that the event at hand repeats, if any; ``was_known``: no worker was away since.
     """
@@ -243,7 +244,7 @@ class Commits(Memory):
         super().__init__({**dict.fromkeys(away, self._away), ConfigAppended: self._appended})
 
     def _away(self, _event: Event) -> None:
-        """Its herder may go on with what it knew before."""
+        """Its herder may go on with its earlier state."""
         for known in self.of.values():
             known.is_known = False
 

@@ -1,8 +1,9 @@
-"""What a judge keeps of generations and member ids that are gone: the last of them, so that its memory is bounded.
+"""The generations and member ids that a judge keeps after they are gone: the last of them, so that its memory is
+bounded.
 
 A member learns of a generation when its JoinGroup is answered, and of its removal when its next request is: some
-generations late at most. The judge keeps `GENERATIONS` generations and `DEPARTED` members that left; what is older
-takes part in no comparison any more, and counts as unknown.
+generations late at most. The judge keeps `GENERATIONS` generations and `DEPARTED` members that left; older ones
+take part in no comparison any more, and count as unknown.
 """
 
 from __future__ import annotations

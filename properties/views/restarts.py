@@ -22,7 +22,7 @@ from rebalance_check.properties.views.worker import NO_ERROR, connector_of
 from rebalance_check.properties.views.workers import Workers
 
 NOTED_MS: Final = 120_000
-"""So long a herder may leave alone what it has read, where rounds come between."""
+"""So long may a herder not act on a record that it has read, where rounds come between."""
 
 NEVER: Final = (-(2**62), 0)
 

@@ -176,7 +176,7 @@ def _all_counted(event: Event, commits: Commits, workers: Workers) -> Iterator[F
             yield CHECKED
             continue
         if commits.key is not None and commits.key.offset > last.offset:
-            yield Excused("the session key changed, and the leader may have refused what was signed with the last one")
+            yield Excused("the session key changed, and the leader may have refused a request signed with the last one")
             continue
         yield broken(
             f"the earlier tasks of {name} were not fenced",

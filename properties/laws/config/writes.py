@@ -219,7 +219,7 @@ ChangedTaskConfigsArePublished: Final = Invariant(
 # ---------------------------------------------------------------------------------------------- form
 
 STATES: Final = {"STARTED": "STARTED", "PAUSED": "PAUSED", "STOPPED": "PAUSED"}
-"""Each target state, and what releases before KIP-875 read for it."""
+"""Each target state, and that which releases before KIP-875 read in its place."""
 
 
 def _is_number(value: Any) -> bool:
@@ -270,7 +270,7 @@ FORMS: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
 """By the beginning of a record's key, whether its value is as Kafka's schema says, its fields in that order."""
 
 REMOVABLE: Final = ("connector-", "target-state-")
-"""Of what a worker writes tombstones."""
+"""Prefixes of keys for which a worker writes tombstones."""
 
 
 def _is_right(event: ConfigAppended) -> bool:

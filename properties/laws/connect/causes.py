@@ -1,4 +1,4 @@
-"""Causes in a Connect group: why a round begins, and why a worker starts again what it had started."""
+"""Causes in a Connect group: why a round begins, and why a worker starts a connector or task again."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ConnectRoundHasACause: Final = Invariant(
     "config topic begins one",
     source="KIP-415; DistributedHerder.ConfigUpdateListener, handleRebalanceCompleted; WorkerCoordinator",
     premises=(
-        "the config topic is recorded, and what happens to the members",
+        "the config topic is recorded, and so are the starts and ends of members",
         "a worker that has read further than its assignment when it accepts it joins again",
         "a round for which no worker read more is excused: the network may deliver a JoinGroup twice",
         "a record explains two rounds, a change of the members three: workers that act on it later ask for more",
@@ -108,7 +108,8 @@ def _anew(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
 
 
 def _noted(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
-    """The assignment explains one start, and a herder may act after the round on what it read shortly before."""
+    """The assignment explains one start, and a herder may act after the round on records that it read shortly
+    before."""
     return [(restarts.workers.of(event.member).number, work) for work in (*restarts.new, *restarts.noted)]
 
 
