@@ -1,8 +1,8 @@
 """The changes of a history that `falsify` tries, one at a time, each with its values from the history itself.
 
 A field takes a value that another event has there, or less of its own; an event happens earlier, or a second time, at
-once, later or at another member; an event is missing, or all that its subject does later. Circumstances stay: faults,
-starts, configurations, the run.
+once, later or at another member; an event is missing, or all that its subject does later; an event, and all that
+follows it, come later by a timeout of the history. Circumstances stay: faults, starts, configurations, the run.
 """
 
 from __future__ import annotations
@@ -62,23 +62,35 @@ CIRCUMSTANCES: Final = FRAME | {
 }  # fmt: skip
 """Events that are no deed of the subject that is judged: a history without one of them is another case."""
 
+TIMEOUTS: Final = ("rebalance_timeout_ms", "session_timeout_ms")
+"""The fields of a history that have timeouts of members."""
+
 _KEPT: Final = frozenset({"group", "source", "seq", "time_ms"})
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change, in words: ``target`` is replaced by ``instead``, and ``gone`` are missing."""
+    """A change, in words: ``target`` is replaced by ``instead``, ``gone`` are missing, and ``target`` and all events
+    behind it come ``later_ms`` later."""
 
     text: str
     target: Event
     instead: tuple[Event, ...]
     gone: tuple[Event, ...] = ()
+    later_ms: int = 0
 
     def applied(self, history: Iterable[Event]) -> list[Event]:
         """The changed history, numbered anew."""
         gone = {id(event) for event in self.gone}
         kept = (each for each in history if id(each) not in gone)
-        return numbered(one for each in kept for one in (self.instead if each is self.target else (each,)))
+        changed = (one for each in kept for one in (self.instead if each is self.target else (each,)))
+        return numbered(self._postponed(changed) if self.later_ms else changed)
+
+    def _postponed(self, history: Iterable[Event]) -> Iterator[Event]:
+        is_later = False
+        for event in history:
+            is_later = is_later or event is self.target
+            yield replace(event, time_ms=event.time_ms + self.later_ms) if is_later and event.time_ms else event
 
 
 def numbered(history: Iterable[Event]) -> list[Event]:
@@ -125,7 +137,7 @@ def edits(history: Sequence[Event], events: Iterable[Event]) -> Iterator[Edit]:
     sites = [Site(history, event) for event in events]
     kinds: list[Callable[[Sites], Iterator[Edit]]] = [
         _with_other_values, _with_other_parts, _twice, _later_again, _elsewhere, _missing, _repeated, _hurried,
-        _silenced,
+        _silenced, _postponed,
     ]  # fmt: skip
     sources = [kind(sites) for kind in kinds]
     while sources:
@@ -236,6 +248,15 @@ def _silenced(sites: Sites) -> Iterator[Edit]:
         gone = tuple(event for event in site.own_after if type(event) not in CIRCUMSTANCES)
         if gone:
             yield Edit(f"the silence of its subject after {named(site.event)}", site.event, (site.event,), gone)
+
+
+def _postponed(sites: Sites) -> Iterator[Edit]:
+    """An event, and all behind it, come later than a timeout of the history allows."""
+    known = {getattr(one, name, 0) for site in sites[:1] for one in (*site.before, *site.after) for name in TIMEOUTS}
+    for timeout_ms in sorted(known - {0}):
+        for site in sites:
+            text = f"{named(site.event)}, and all that follows, {timeout_ms + 1} ms later"
+            yield Edit(text, site.event, (site.event,), later_ms=timeout_ms + 1)
 
 
 def _changeable(event: Event) -> list[str]:

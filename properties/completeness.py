@@ -189,25 +189,26 @@ class Completeness:
 
     def disorder(self, group: str, place: int, concerned: frozenset[str]) -> str:
         """Why events of these sources, up to a place, may have happened in another order; empty where they did not."""
-        return next(self._doubts(group, place, concerned, only_disorder=True), "")
+        return next(self._doubts(group, place, concerned, lacks_observer=False, only_disorder=True), "")
 
-    def gap(self, group: str, place: int, concerned: frozenset[str] | None) -> str:
+    def gap(self, group: str, place: int, concerned: frozenset[str] | None, *, lacks_observer: bool = False) -> str:
         """Why an event may be missing that could excuse an accusation at ``place``; empty where none is missing.
 
         ``concerned`` are the members whose records could hold it, besides those of all that is no member (None: any).
+        ``lacks_observer``: a source of which no event was seen may be no member.
         """
-        found = next(self._doubts(group, place, concerned, only_disorder=False), "")
+        found = next(self._doubts(group, place, concerned, lacks_observer=lacks_observer, only_disorder=False), "")
         return found or next(self._ends_in_doubt(group, place, concerned), "")
 
     def _doubts(
-        self, group: str, place: int, concerned: frozenset[str] | None, *, only_disorder: bool
+        self, group: str, place: int, concerned: frozenset[str] | None, *, lacks_observer: bool, only_disorder: bool
     ) -> Iterator[str]:
         for hole in self.holes:
             if hole.since < place and _concerns(hole, group) and (hole.is_disorder or not only_disorder):
                 if hole.source is None:
                     if hole.is_disorder or not self._is_continued(group, hole.since, concerned):
                         yield hole.reason
-                elif self._may_excuse(hole.group or "", hole.source, concerned):
+                elif self._may_excuse(hole.group or "", hole.source, concerned, lacks_observer=lacks_observer):
                     yield hole.reason
 
     def _is_continued(self, group: str, place: int, concerned: frozenset[str] | None) -> bool:
@@ -216,11 +217,11 @@ class Completeness:
             return False
         return not any(source.last <= place and not source.is_ended for source in self._excusing(group, concerned))
 
-    def _may_excuse(self, group: str, name: str, concerned: frozenset[str] | None) -> bool:
+    def _may_excuse(self, group: str, name: str, concerned: frozenset[str] | None, *, lacks_observer: bool) -> bool:
         if concerned is None or name in concerned:
             return True
         known = self._sources.get(group, {}).get(name)
-        return known is not None and not known.is_member
+        return lacks_observer if known is None else not known.is_member
 
     def _excusing(self, group: str, concerned: frozenset[str] | None) -> Iterator[Source]:
         for of_group in {group, ""}:
@@ -251,8 +252,12 @@ def _missing(source: str, expected: int, seen: str) -> str:
 
 
 def concerned_by(events: Iterable[Event]) -> frozenset[str]:
-    """The sources of these events, and the members or workers that they are about."""
+    """The sources of these events, and the members or workers that they are about.
+
+    A worker's status store is named after the worker and the number of its start (``w0/2``).
+    """
     names: set[str] = set()
     for event in events:
-        names.update((event.source, getattr(event, "member", ""), getattr(event, "worker", "")))
+        worker = getattr(event, "worker", "")
+        names.update((event.source, getattr(event, "member", ""), worker, worker.partition("/")[0]))
     return frozenset(names)

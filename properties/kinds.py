@@ -186,6 +186,12 @@ class Fold:
                 group=events[-1].group,
             )
 
+    def withdraw(self, event: Event) -> None:
+        """Take back that the claim broke at this event: the one that excuses it stands behind it."""
+        if self._found is not None and self._found.events[-1] is event:
+            self.count -= 1
+            self._found = None
+
     def excuse(self, exemption: str) -> None:
         """Note that an exemption, by its name, applied to a case that would break the claim otherwise."""
         self.excused[exemption] = self.excused.get(exemption, 0) + 1

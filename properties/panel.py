@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Final
 
@@ -28,6 +28,9 @@ NOT_ENDED: Final = (
 NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record the group's events"
 OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
 """The events of the run itself. They say nothing about a group, so they alone put no invariant to the test."""
+
+_SUBJECTS: Final = frozenset({"member", "worker", "process", "node"})
+"""The fields of events about one process. All others are of a coordinator, a topic, or the like."""
 
 
 @dataclass(slots=True)
@@ -179,9 +182,15 @@ class Panel:
             case Evidence.PRESENCE:
                 return self.completeness.disorder(self.group, fold.found_at, concerned)
             case Evidence.CONCERNED:
-                return self.completeness.gap(self.group, fold.found_at, concerned)
+                lacks = self._lacks_observer(invariant)
+                return self.completeness.gap(self.group, fold.found_at, concerned, lacks_observer=lacks)
             case Evidence.ABSENCE:
                 return self.completeness.gap(self.group, fold.found_at, None)
+
+    def _lacks_observer(self, invariant: Invariant) -> bool:
+        """Whether no event was seen by which one that is no member could excuse: all its record may be missing."""
+        kinds = [kind for kind in invariant.exempted_by if _SUBJECTS.isdisjoint(one.name for one in fields(kind))]
+        return bool(kinds) and self.hearings.keys().isdisjoint(kinds)
 
     def release(self) -> None:
         """No further event comes: folds and memories, which refer to themselves by their handlers, are let go of.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.completeness import UNTIMED
 from rebalance_check.properties.engines.rules import CHECKED, Excused, Findings, Needs, RuleFold, Views, broken, listed
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import WAITING, Recent
@@ -58,6 +59,7 @@ class CauseFold(RuleFold):
         self._lacks, self._keeps_causes, self._adds_up = lacks, keeps_causes, adds_up
         self._caused: Recent[Hashable, int] = Recent(WAITING)
         self._last: Recent[Hashable, Effect] = Recent(WAITING)
+        self._accused: Recent[Hashable, Event] = Recent(WAITING)
 
     def _forget(self, keys: Any, _event: Event) -> None:
         for key in listed(keys):
@@ -68,9 +70,13 @@ class CauseFold(RuleFold):
         for effect in listed(effects):
             self.conclude(self._explained(effect))
 
-    def _note(self, keys: Any, _event: Event) -> None:
+    def _note(self, keys: Any, event: Event) -> None:
         for key in listed(keys):
-            self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
+            accused = self._accused.pop(key, None)
+            if accused is not None and _may_precede(event, accused):
+                self.withdraw(accused)
+            else:
+                self._caused[key] = min(self._caused.get(key, 0) + 1, self._adds_up)
 
     def _explained(self, effect: Effect) -> Findings:
         causes = self._caused.get(effect.key, 0) if self._keeps_causes else self._caused.pop(effect.key, 0)
@@ -84,8 +90,16 @@ class CauseFold(RuleFold):
             return Excused(effect.excused)
         if last is None and effect.is_first_free:
             return None
+        if self._caused.has_forgotten:
+            return Excused("more causes were open than the judge keeps")
+        self._accused[effect.key] = effect.event
         before = ((f"{last.says};", last.event),) if last is not None else ()
         return broken(effect.headline, *before, (f"{effect.says}, and {self._lacks}: contradiction.", effect.event))
+
+
+def _may_precede(event: Event, other: Event) -> bool:
+    """Whether it may have happened before an event that stands before it: lines of two sources may be swapped."""
+    return event.time_ms == other.time_ms != UNTIMED and event.source != other.source
 
 
 def cause(

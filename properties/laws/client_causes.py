@@ -1,4 +1,4 @@
-"""Causes: a client does what costs its group work only where something asked for it."""
+"""Causes: a client starts rebalances only where something asked for one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _is_asked(client: Client, last: Round, join: RequestObserved) -> bool:
     """Whether a settled client has a reason to join again that is not about its coordinator alone."""
     since = client.since
     is_refused = any(error not in COORDINATOR_ERRORS for error in since.errors)
-    has_other_partitions = bool(last.revoked) or not last.fits_the_subscription
+    has_other_partitions = bool(last.revoked) or not last.fits()
     has_other_metadata = since.metadata is not None or not client.process.has_metadata
     may_have_left = since.left is not None or since.closed_itself or client.may_count_as_lost(join.time_ms)
     was_kept = since.paused is not None or since.unseen is not None

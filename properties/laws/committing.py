@@ -8,6 +8,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ConnectionBroken,
+    ListenerCalled,
     MemberClosing,
     MemberCrashed,
     MemberLeft,
@@ -63,6 +64,7 @@ _PREMISES: Final = (
 )
 _EXEMPTED: Final = (
     ConnectionBroken,
+    ListenerCalled,
     MemberClosing,
     MemberCrashed,
     MemberLeft,
@@ -100,7 +102,7 @@ RevokedWhereCommitted: Final = Invariant(
     claim="an EAGER member gives a partition up at the offset that it committed before it joins: it reads nothing "
     "while it waits for that commit",
     source="ConsumerCoordinator.onJoinPrepare (SubscriptionState.markPendingRevocation, KAFKA-14196)",
-    premises=(*_PREMISES, "the positions of what is revoked are recorded (PartitionsRevoked.positions)"),
+    premises=(*_PREMISES, "the positions of revoked partitions are recorded (PartitionsRevoked.positions)"),
     exempted_by=_EXEMPTED,
     evidence=Evidence.CONCERNED,
     fold=form({PartitionsRevoked: _where_committed}, views=(Commits,), needs=((OffsetCommitted,), (MemberStarted,))),

@@ -11,6 +11,7 @@ from rebalance_check.model.vocabulary.events import AssignmentComputed, RequestO
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.engines import Excused, Finding, Findings, form
 from rebalance_check.properties.engines.rules import Reason, Rules
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.asking import of_clients, rule_of, verdict
 from rebalance_check.properties.verdict import STEP
@@ -175,6 +176,7 @@ AssignmentIsDisjoint: Final = Invariant(
     claim="a leader assigns each partition, connector or task to at most one member, and once",
     source="ConsumerPartitionAssignor.assign; ConnectAssignor.performAssignment",
     premises=("the leader lists each member once",),
+    relies_on=frozenset({Feature.LEADER}),
     evidence=Evidence.PRESENCE,
     fold=form({**_assignments(_once), AssignmentComputed: _computed_once}, views=(Clients,)),
     breaks="""AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)), ("b", ("t-0",))))""",

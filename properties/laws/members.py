@@ -1,4 +1,4 @@
-"""Members: what a member may own, give up, commit and claim by its own record."""
+"""Members: partitions that a member may own, give up, commit and claim by its own record."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ CallbacksAlternate: Final = Invariant(
     source="ConsumerRebalanceListener; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
     premises=(
         "the history holds the member's callbacks from the start of the process on",
-        "no callback threw: after an exception Kafka runs onJoinComplete again, with what is left",
+        "no callback threw: after an exception Kafka runs onJoinComplete again, with the rest",
         "AssignmentCompleted is held against the callbacks only for members that have had one",
     ),
     exempted_by=(MemberCrashed, MemberLeft, MemberStarted, PartitionsAssigned, PartitionsLost, PartitionsRevoked),
@@ -231,7 +231,7 @@ RevokedIsNotCommitted: Final = Invariant(
     source="ConsumerRebalanceListener.onPartitionsRevoked; ConsumerCoordinator (SubscriptionState.allConsumed)",
     premises=(
         "a commit is known to be sent after the revocation when it is accepted in a generation that was joined later",
-        "the member commits what it consumed; a commit of other partitions by its application is not recorded",
+        "the member commits partitions that it consumed; its application commits no others",
     ),
     exempted_by=(AssignmentCompleted, MemberCrashed, MemberLeft, MemberStarted, PartitionsAssigned),
     evidence=Evidence.CONCERNED,
@@ -275,13 +275,13 @@ def _listed(things: frozenset[str]) -> str:
 OwnedEqualsAssigned: Final = Invariant(
     name="owned_equals_assigned",
     family="members",
-    claim="a member that completes a generation owns exactly what the leader assigned it",
+    claim="a member that completes a generation owns exactly the assignment that the leader gave it",
     source="ConsumerCoordinator.onJoinComplete",
     premises=(
         "the history holds the leader's AssignmentComputed; the successor of a static member is not compared",
         "a leader that computes twice for one generation may find either result in effect",
         "an assignment that does not match the subscription changes nothing: such a round is not completed",
-        "a consumer group: what Connect workers and candidates of an election run is not compared",
+        "a consumer group: connectors, tasks and candidates of an election are not compared",
     ),
     exempted_by=(AssignmentComputed,),
     fold=form({AssignmentCompleted: _as_assigned}, views=(Computed,), needs=((AssignmentComputed,),)),
@@ -305,7 +305,7 @@ def _claims_nothing(event: MemberJoined, members: Members) -> Findings:
 
 
 def _nothing_kept(event: PartitionsAssigned | AssignmentCompleted, members: Members) -> Findings:
-    """In its new generation a member has nothing left of what it owned before the loss."""
+    """In its new generation a member owns none of the partitions from before the loss."""
     member = members.of(event.member)
     is_new = isinstance(event, AssignmentCompleted) or (member.reset and event.generation > member.reset.generation)
     if member.reset is None or not is_new:
@@ -349,7 +349,7 @@ def _checked(event: Event, reset: MembershipLost, headline: str) -> Finding:
 ResetMemberLosesEverything: Final = Invariant(
     name="reset_member_loses_everything",
     family="members",
-    claim="a member that learned that it belongs to no generation joins again empty-handed, having lost what it owned",
+    claim="a member that learned that it belongs to no generation joins again empty-handed: it lost its partitions",
     source="ConsumerCoordinator.onJoinPrepare, onLeavePrepare; AbstractCoordinator.resetStateAndGeneration",
     premises=(
         "the history tells MembershipLost; a zombie owns on until its application polls, without any limit in time",
@@ -383,7 +383,7 @@ ResetMemberLosesEverything: Final = Invariant(
 
 
 def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Findings:
-    """It joined without what it gave up: no assignment had asked for that."""
+    """It joined without partitions that it gave up: no assignment had asked for that."""
     before = revocations.at_join
     if before is None or not before.is_settled:
         return None
@@ -403,7 +403,7 @@ def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Finding
 CooperativeKeepsWhatItOwns: Final = Invariant(
     name="cooperative_keeps_what_it_owns",
     family="members",
-    claim="before it joins, a COOPERATIVE member that belongs to its generation gives up only what it does not want",
+    claim="before it joins, a COOPERATIVE member that belongs to its generation gives up only unwanted partitions",
     source="KIP-429; ConsumerCoordinator.onJoinPrepare",
     premises=(
         "the member's MemberStarted says that it is cooperative",

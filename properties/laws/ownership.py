@@ -44,7 +44,7 @@ from rebalance_check.properties.views.holdings import (
 
 
 def _one_owner(holder: Holder, things: tuple[str, ...], event: Event, holdings: Holdings) -> Iterator[Finding]:
-    """Compare what ``holder`` holds with what the other current members hold."""
+    """Compare the things of ``holder`` with those of the other current members."""
     if holder.round is None:
         return
     for thing in things:
@@ -95,13 +95,14 @@ NoDoubleOwnership: Final = Invariant(
     source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete; DistributedHerder.RebalanceListener",
     premises=(
         "a member is current in the generation it last joined, until it learns that it belongs to none, ends, or the "
-        "coordinator's events show its member id removed: such zombies may hold what they held, without violation",
+        "coordinator's events show its member id removed: such zombies may go on holding, without violation",
         "generations are distinguished by the coordinator's incarnation; where no event names it, the run had but one",
         "a silent static member that the coordinator keeps in a new generation has not joined it and is not current; "
-        "when it joins a later one, what it held meanwhile counts again from its next assignment on",
+        "when it joins a later one, the things that it held meanwhile count again from its next assignment on",
+        "so do the things of members when the log loses its tail, with which it may lose the removal of a zombie",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
-        "a Connect worker that lost its membership, or that a late copy of its JoinGroup put into a generation which "
-        "it never joined, may return with what it ran until its next assignment is complete",
+        "a Connect worker that lost its membership, or a member that a late copy of its JoinGroup put into a "
+        "generation which it never joined, may return with its earlier things until its next assignment is complete",
         "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer; what it "
         "ran under an incremental protocol when it joined an eager round counts again from its next assignment on "
         "(KAFKA-13816)",
@@ -210,7 +211,7 @@ AssignedOncePerGeneration: Final = Invariant(
 
 
 def _withheld(event: AssignmentComputed, holdings: Holdings, _claims: Claims) -> Iterator[Finding]:
-    """What one member claims and does not keep, no other member gets, unless it claims it too."""
+    """A partition that one member claims and does not keep goes to no other member, unless that claims it too."""
     claims = {member: frozenset(things) for member, things in event.owned_partitions}
     kept = {member: frozenset(things) for member, things in event.assignments}
     given_up: dict[str, str] = {}
@@ -243,7 +244,7 @@ def _moved_in_one_round(
 def _given_up_before(
     holder: Holder, things: tuple[str, ...], event: Event, holdings: Holdings, claims: Claims
 ) -> Iterator[Finding]:
-    """No other member of this generation may still hold what was granted in it."""
+    """No other member of this generation may still hold a thing that was granted in it."""
     if holder.round is None or holdings.rounds.is_removed(holder.round[0], holder.member_id):
         return
     for thing in things:
@@ -285,7 +286,7 @@ RevokedBeforeReassigned: Final = Invariant(
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a worker's claim counts as its leader read it, which may be an old one where a JoinGroup came twice",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds no other",
-        "an eager round of Connect workers ignores what workers claim and run since an incremental one (KAFKA-13816)",
+        "an eager round of Connect workers ignores claims and work of an incremental one (KAFKA-13816)",
     ),
     exempted_by=(*EXEMPTS_A_HOLDER, ConnectAssignmentComputed),
     evidence=Evidence.CONCERNED,

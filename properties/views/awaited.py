@@ -90,7 +90,8 @@ class OpenRequests(Memory):
             case ReplyReceived():
                 self.answered = self._last(RequestIssued, event.request)
             case MemberRemoved():
-                self.void = [Request(RequestParked, api, event.member_id, event.incarnation) for api in AWAITED]
+                kept = [Request(RequestParked, api, event.member_id, event.incarnation) for api in AWAITED]
+                self.void = [*kept, *(Request(RequestIssued, api, event.member_id) for api in AWAITED)]
             case MemberEvent():
                 self.void = [Request(RequestSent, api, event.member) for api in AWAITED]
             case GroupDescribed():

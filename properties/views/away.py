@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberEvent,
     MemberLeft,
     MemberPaused,
+    MemberResumed,
     MembershipLost,
     MemberStarted,
     WorkerClaimed,
@@ -40,8 +41,8 @@ class Away(Memory):
         self.awaited: dict[str, CoordinatorAwaited] = {}
         self._last: Event | None = None
         kinds = (
-            MembershipLost, CoordinatorLost, CoordinatorFound, CoordinatorAwaited, MemberPaused, MemberStarted,
-            MemberCrashed, MemberLeft, ConfigReadEnded, WorkerClaimed, WorkRevocationStarted,
+            MembershipLost, CoordinatorLost, CoordinatorFound, CoordinatorAwaited, MemberPaused, MemberResumed,
+            MemberStarted, MemberCrashed, MemberLeft, ConfigReadEnded, WorkerClaimed, WorkRevocationStarted,
         )  # fmt: skip
         handlers: dict[type[Event], Handler] = dict.fromkeys(kinds, self._take)
         super().__init__(handlers)
@@ -80,6 +81,9 @@ class Away(Memory):
             case ConfigReadEnded():
                 """A herder that could read did not back off: it read back a write of a request that it serves."""
                 if event.outcome == READ and event.member in self.since_ms:
+                    self.since_ms[event.member] = event.time_ms
+            case MemberResumed():
+                if event.member in self.since_ms:
                     self.since_ms[event.member] = event.time_ms
             case MemberEvent():
                 self._end(event)

@@ -209,6 +209,8 @@ class Client:
         unsure = self.since.closed is not None or self.since.unseen is not None
         if join.member_id != self.member_id or (unsure and self.applied and self.applied.join is self.join):
             self.applied = None
+        if not join.member_id:
+            self.member_id, self.is_member = "", False
         self.join, self.left = join, None
         self.since = Since()
 

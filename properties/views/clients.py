@@ -106,7 +106,8 @@ class Clients(Memory):
         self.sent: RequestObserved | None = None
         self.got: ReplyObserved | None = None
         self.request: RequestObserved | None = None
-        self.processes: Recent[str, Process] = Recent(DEPARTED)
+        self.processes: Recent[str, Process] = Recent(WAITING)
+        self._ended: Recent[str, Process] = Recent(DEPARTED)
         self.clients: Recent[int, Client] = Recent(WAITING)
         self.records = OwnRecords()
         self._count = 0
@@ -157,6 +158,10 @@ class Clients(Memory):
         clients = self.clients_of(name)
         return clients[-1] if clients else None
 
+    def with_id(self, member_id: str) -> Client | None:
+        """The client that was assigned this member id."""
+        return self._by_member.get(member_id)
+
     def clients_of(self, process: str) -> Sequence[Client]:
         """The clients of the process of this name, in its present run; none where it is unknown."""
         found = self.processes.get(process)
@@ -165,7 +170,8 @@ class Clients(Memory):
     def _process(self, name: str) -> Process:
         found = self.processes.get(name)
         if found is None:
-            found = self.processes[name] = Process(name)
+            found = self._ended.pop(name) if name in self._ended else Process(name)
+            self.processes[name] = found
         return found
 
     def has(self, client: Client) -> bool:
@@ -296,6 +302,7 @@ class Clients(Memory):
                 )
             case ProcessEnded():
                 self._forget_clients(process)
+                self._ended[event.process] = self.processes.pop(event.process)
             case ProcessSignalled():
                 self._signalled(process, event)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ConnectionBroken,
+    ListenerCalled,
     MemberClosing,
     MemberCrashed,
     MemberLeft,
@@ -53,6 +54,7 @@ class Commits(Memory):
                 MemberLeft: self._on_ended,
                 ConnectionBroken: self._on_broken,
                 MemberClosing: self._on_broken,
+                ListenerCalled: self._on_listener,
                 RequestSent: self._on_sent,
                 RequestAnswered: self._on_answered,
                 OffsetCommitted: self._on_committed,
@@ -72,6 +74,11 @@ class Commits(Memory):
         """It may not reach its coordinator, or it is closed: then it may commit otherwise, or not at all."""
         if (one := self.of.get(event.member)) is not None:
             one.forget()
+
+    def _on_listener(self, event: ListenerCalled) -> None:
+        """The member has committed, or given up to; its application may commit from here on."""
+        if (one := self.of.get(event.member)) is not None:
+            one.notice = None
 
     def _on_sent(self, event: RequestSent) -> None:
         one = self.of.get(event.member)

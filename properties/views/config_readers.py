@@ -1,4 +1,5 @@
-"""What each worker's config store must know, derived from the records that it read: a second, plain implementation."""
+"""The required state of each worker's config store, derived from the records that it read: a second, plain
+implementation."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure
 
 @dataclass(slots=True, eq=False)
 class Connector:
-    """What is known of a connector; configurations are texts, tasks are by number."""
+    """The state of a connector; configurations are texts, tasks are by number."""
 
     config: str | None = None
     target: str | None = None
@@ -113,7 +114,7 @@ def task_of(work: str) -> tuple[str, int]:
 
 
 def kind_and_name(key: str) -> tuple[str, str]:
-    """The prefix of a record key, and what follows it; ("", "") for a key that names nothing."""
+    """The prefix of a record key, and the rest; ("", "") for a key that names nothing."""
     prefix = next((prefix for prefix in PREFIXES if key.startswith(prefix)), "")
     return prefix, key.removeprefix(prefix) if prefix else ""
 
@@ -126,7 +127,7 @@ def task_key(rest: str) -> tuple[str, int] | None:
 
 
 def _fold(reader: Reader, event: ConfigRead) -> None:
-    """What one record does."""
+    """Take one record."""
     kind, name = kind_and_name(event.key)
     value = _value(event.value)
     if kind == "connector-":
@@ -142,7 +143,7 @@ def _fold(reader: Reader, event: ConfigRead) -> None:
 
 
 def _value(text: str | None) -> Any:
-    """The first JSON value of a record; None for a tombstone and for what cannot be read."""
+    """The first JSON value of a record; None for a tombstone and for an unreadable one."""
     try:
         return None if not text or not text.strip() else _DECODER.raw_decode(text.strip())[0]
     except ValueError:

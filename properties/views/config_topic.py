@@ -92,11 +92,11 @@ class ConfigTopic(Memory):
     def _on_compacted(self, event: ConfigCompacted) -> None:
         """The last records of a connector are all that a later reader finds: in this order they say something else.
 
-        Before it has passed what was compacted, a reader lacks what is yet to come again.
+        Before it has passed the compacted part, a reader lacks records that are yet to come again.
         """
         self.compacted_to = self.end
         for key, last in self.last.items():
-            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read what is not committed
+            is_aborted = last.offset in event.removed and last.transactional_id != ""  # some read uncommitted records
             if is_aborted or not _is_useful(last):
                 self.out_of_order.add(_connector_of(key))
         names = {_connector_of(key) for key in self.last if key.startswith(("connector-", "commit-", "task-"))}
@@ -126,7 +126,8 @@ _FIELDS: Final = {"connector-": ("properties", dict), "task-": ("properties", di
 
 
 def _is_useful(last: ConfigAppended) -> bool:
-    """Whether readers take a record; one that they pass over hides, once compacted, what it did not replace."""
+    """Whether readers take a record; one that they pass over hides, once compacted, a record that it did not
+    replace."""
     kind, _ = kind_and_name(last.key)
     try:
         value = json.loads(last.value or "null")
@@ -143,7 +144,7 @@ def _is_useful(last: ConfigAppended) -> bool:
 
 
 def _count(commit: ConfigAppended) -> int:
-    """How many tasks a commit counts; what cannot be read counts none."""
+    """How many tasks a commit counts; an unreadable one counts none."""
     try:
         count: Any = json.loads(commit.value or "null")["tasks"]
     except (ValueError, TypeError, KeyError):
@@ -206,7 +207,8 @@ class Commit:
     """The task configs of one connector that are in force, or were written since.
 
     ``config`` is the connector's last record, ``applied`` that of the last commit ``event``, and ``counted`` the last
-    task count record. ``is_known`` says that no worker was away since that commit.
+    task count record. ``removed`` is the record that deleted the connector before. ``is_known`` says that no worker was
+    away since that commit.
     """
 
     config: ConfigAppended | None = None
@@ -215,11 +217,12 @@ class Commit:
     tasks: dict[str, str | None] = field(default_factory=dict)
     pending: dict[str, str | None] = field(default_factory=dict)
     counted: ConfigAppended | None = None
+    removed: ConfigAppended | None = None
     is_known: bool = True
 
 
 class Commits(Memory):
-    """By connector what its last commit says.
+    """By connector its last commit; ``key`` is the last session key.
 
     ``before`` is the commit that the event at hand repeats, if any; ``was_known``: no worker was away since.
     """
@@ -227,12 +230,13 @@ class Commits(Memory):
     def __init__(self) -> None:
         self.of: dict[str, Commit] = {}
         self.before: ConfigAppended | None = None
+        self.key: ConfigAppended | None = None
         self.was_known = False
         away: tuple[type[Event], ...] = (CoordinatorLost, MemberPaused, MemberStarted, MembershipLost)
         super().__init__({**dict.fromkeys(away, self._away), ConfigAppended: self._appended})
 
     def _away(self, _event: Event) -> None:
-        """Its herder may go on with what it knew before."""
+        """Its herder may go on with its earlier state."""
         for known in self.of.values():
             known.is_known = False
 
@@ -241,11 +245,13 @@ class Commits(Memory):
         kind, rest = kind_and_name(event.key)
         named = task_key(rest) if kind == "task-" else None
         if kind == "connector-" and event.value is None:
-            self.of.pop(rest, None)
+            self.of[rest] = Commit(removed=event)
         elif kind == "connector-":
             self.of.setdefault(rest, Commit()).config = event
         elif named is not None:
             self.of.setdefault(named[0], Commit()).pending[event.key] = event.value
+        elif event.key == "session-key":
+            self.key = event
         elif kind == "tasks-fencing-":
             self.of.setdefault(rest, Commit()).counted = event
         elif kind == "commit-":

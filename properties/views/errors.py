@@ -24,9 +24,9 @@ UNSEEN: Final = frozenset({"drop-reply", "close-before", "close-after"})
 """The faults after which the client never sees the reply."""
 
 EAGER: Final = frozenset({"range", "roundrobin", "sticky"})
-"""Kafka's assignors that withhold nothing: what they assign must have been given up before (KIP-429)."""
+"""Kafka's assignors that withhold nothing: owners must have given up all that they assign before (KIP-429)."""
 COOPERATIVE: Final = "cooperative-sticky"
-"""Kafka's assignor that withholds what its owner has not revoked, under the name that all clients use."""
+"""Kafka's assignor that withholds a partition until its owner has revoked it, under the name that all clients use."""
 CONSUMER: Final = "consumer"
 """The protocol type of consumers."""
 

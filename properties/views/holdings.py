@@ -1,6 +1,6 @@
-"""What an observer may conclude from events: who belongs to which generation, and who holds what since when.
+"""An observer's conclusions from events: who belongs to which generation, and who holds which things since when.
 
-Folds share these memories instead of each inventing its own. What is unknown stays unknown: a client that cannot
+Folds share these memories instead of each inventing its own. An unknown value stays unknown: a client that cannot
 tell the coordinator's incarnation is placed in one only where the coordinator's own events say which.
 """
 
@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     GenerationEvent,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberAdded,
     MemberCrashed,
     MemberEvent,
@@ -50,6 +51,7 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
     ConnectorStopped,
     GenerationStarted,
     IncarnationStarted,
+    LogTailLost,
     MemberCrashed,
     MemberLeft,
     MemberRemoved,
@@ -60,11 +62,11 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
     TaskStopped,
     WorkCancelled,
 )
-"""What may show that a member holds a thing no longer, or is not current, when another one gets it."""
+"""Events that may show that a member holds a thing no longer, or is not current, when another one gets it."""
 
 
 class Rounds(Memory):
-    """What the coordinator's own events tell: the members of each generation, and who was removed.
+    """The members of each generation by the coordinator's own events, and those removed.
 
     Empty where the history holds no coordinator events; then no member is known to be removed.
     """
@@ -162,7 +164,8 @@ class Instances(Memory):
 
 @dataclass(slots=True)
 class Holder:
-    """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none).
+    """The things of one member process, and the generation for which it speaks (None: it knows that it belongs to
+    none).
 
     ``lost`` is the one that it spoke for when it last learned that it belongs to none.
     ``work_protocol`` is the subprotocol of a Connect worker's last assignment, ``carried`` the work that it ran under
@@ -185,16 +188,16 @@ class Holder:
         return self.work_protocol not in {"", EAGER}
 
     def ignored_claims(self) -> set[str]:
-        """What an eager round gives away although this worker runs it (KAFKA-13816)."""
+        """The work that an eager round gives away although this worker runs it (KAFKA-13816)."""
         return {thing for thing in self.holds if " " in thing} if self.is_incremental else self.carried
 
 
 class Holdings(Memory):
-    """Who holds which partition, connector and task: ``holders`` by thing, ``in_round`` by round and thing.
+    """The holders of partitions, connectors and tasks: ``holders`` by thing, ``in_round`` by round and thing.
 
     A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
-    which it is held. ``granted`` is what the event at hand added to what is held in a generation, and whose it is: a
-    thing taken, or a generation entered with what is still held (not every client tells when it joins).
+    which it is held. ``granted`` has the holder and the things that the event at hand added to a generation: a
+    thing taken, or a generation entered with things still held (not every client tells when it joins).
     """
 
     def __init__(self, rounds: Rounds, instances: Instances) -> None:
@@ -220,12 +223,13 @@ class Holdings(Memory):
             TaskStopped: self.on_task_stopped,
             WorkCancelled: self.on_work_cancelled,
             ConnectAssignmentReceived: self.on_work_assigned,
+            LogTailLost: self.on_tail_lost,
         }
         super().__init__(handlers)
 
     @classmethod
     def begin(cls, memories: Memories) -> Holdings:
-        """Built on what the coordinator and the starting processes tell."""
+        """Built on the coordinator's events and the starts of processes."""
         return cls(Rounds.among(memories), Instances.among(memories))
 
     @property
@@ -234,7 +238,7 @@ class Holdings(Memory):
         return self.rounds, self.instances
 
     def of(self, name: str) -> Holder:
-        """What the member process ``name`` holds."""
+        """The things of the member process ``name``."""
         holder = self.members.get(name)
         if holder is None:
             holder = self.members[name] = Holder(name)
@@ -265,7 +269,7 @@ class Holdings(Memory):
         self.granted = (holder, tuple(holder.holds)) if holder.holds else None
 
     def on_membership_lost(self, event: MembershipLost) -> None:
-        """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
+        """It knows that it belongs to no generation; it holds its things as a zombie."""
         holder = self.of(event.member)
         holder.lost = holder.round
         self._move(holder, None)
@@ -319,9 +323,10 @@ class Holdings(Memory):
         self._drop(self.of(event.member), (f"connector {event.work}", f"task {event.work}"))
 
     def on_work_assigned(self, event: ConnectAssignmentReceived) -> None:
-        """What an eager assignment leaves out of an incremental worker's claim goes on as a zombie's (KAFKA-13816).
+        """Work that an eager assignment leaves out of an incremental worker's claim goes on as a zombie's
+        (KAFKA-13816).
 
-        So does what later eager ones leave out, until it is stopped.
+        So does work that later eager ones leave out, until it is stopped.
         """
         holder = self.of(event.member)
         if event.protocol == EAGER:
@@ -332,11 +337,16 @@ class Holdings(Memory):
             holder.carried.clear()
         holder.work_protocol = event.protocol
 
+    def on_tail_lost(self, _event: LogTailLost) -> None:
+        """The log may restore a member whose removal it has lost, and with it the things of that zombie."""
+        for holder in self.members.values():
+            holder.unconfirmed.update(holder.holds)
+
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.
 
-        A static member may have been silent through a generation, which gave on what it holds: that counts again from
-        its next assignment on. So it is where a late copy of its JoinGroup put a worker into a generation.
+        A static member may have been silent through a generation, which gave its things on: they count again from
+        its next assignment on. So it is where a late copy of its JoinGroup put a member into a generation.
         """
         before = holder.round
         if event.generation != NO_GENERATION:
@@ -351,7 +361,7 @@ class Holdings(Memory):
         """Whether it was silent in a generation between, in which the coordinator counted it as a member."""
         if self.instances.is_static(holder.name):
             return now > (before[0], before[1] + 1)
-        if not holder.work_protocol or now[0] != before[0] or now[1] - before[1] < 2:
+        if now[0] != before[0] or now[1] - before[1] < 2:
             return False
         return any(before < each < now and holder.member_id in members for each, members in self.rounds.members.items())
 

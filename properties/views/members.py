@@ -1,4 +1,4 @@
-"""What each member process has said of itself: what it owns, gave up and lost, and which generation it speaks for.
+"""Each member process by its own record: the partitions that it owns, gave up and lost, and its generation.
 
 The view is one event behind: at an event, it shows the member as it was before it. So a rule compares an event with
 the state in which its member was.
@@ -38,10 +38,11 @@ _Taken: TypeAlias = (
 class Member:
     """One process, by its own record.
 
-    ``owned`` maps each partition to the event since which it is owned, ``revoked`` and ``lost`` what it gave up and was
-    not assigned since. ``joined`` is the first event by which it spoke for its present generation, ``resumed`` the
-    event by which it was in a generation again after it had lost partitions, ``reset`` its last `MembershipLost` until
-    it is in a generation again. ``was_called_back`` says that a callback, or its start, shows what it owns.
+    ``owned`` maps each partition to the event since which it is owned, ``revoked`` and ``lost`` the partitions that it
+    gave up and was not assigned since. ``joined`` is the first event by which it spoke for its present generation,
+    ``resumed`` the event by which it was in a generation again after it had lost partitions, ``reset`` its last
+    `MembershipLost` until it is in a generation again. ``was_called_back`` says that a callback, or its start, shows
+    its partitions.
     """
 
     protocol: str = ""
@@ -56,7 +57,7 @@ class Member:
     has_started: bool = False
 
     def regain(self, partitions: tuple[str, ...], event: PartitionsAssigned | AssignmentCompleted) -> None:
-        """It was assigned these: what it had given up of them is its own again."""
+        """It was assigned these: those that it had given up are its own again."""
         if self.lost and event.generation != NO_GENERATION:
             self.resumed = event
         for partition in partitions:

@@ -32,7 +32,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.views.assignments import OF_TASKS
 from rebalance_check.properties.views.errors import CONSUMER, NONE, PAUSE, RESUME, TERMINATE
-from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
+from rebalance_check.properties.views.recent import WAITING, Recent
 
 METADATA: Final = "Metadata"
 
@@ -92,9 +92,9 @@ class OwnRecords:
     """Makes events of the wire out of the records of members; numbers of requests and connections are negative."""
 
     def __init__(self) -> None:
-        self._started: Recent[str, MemberStarted] = Recent(DEPARTED)
-        self._topics: Recent[str, tuple[str, ...]] = Recent(DEPARTED)
-        self._connections: Recent[str, int] = Recent(DEPARTED)
+        self._started: Recent[str, MemberStarted] = Recent(WAITING)
+        self._topics: Recent[str, tuple[str, ...]] = Recent(WAITING)
+        self._connections: Recent[str, int] = Recent(WAITING)
         self._numbers: Recent[tuple[str, int], OwnRequest] = Recent(WAITING)
         self._count = 0
 
@@ -124,6 +124,8 @@ class OwnRecords:
             case MemberStarted():
                 return self._start(event)
             case MemberLeft() | MemberCrashed():
+                self._topics.pop(event.member, None)
+                self._connections.pop(event.member, None)
                 status = 0 if isinstance(event, MemberLeft) else -1
                 return OwnEnd(process=event.member, exit_status=status, record=event, **_place(event))
             case _:

@@ -74,7 +74,7 @@ class Records(Memory):
 
     def _on_incarnation(self, event: IncarnationStarted) -> None:
         self.loaded, self.loadable, self.loaded_from = self.image, list(self.possible), self.committed
-        if event.status:
-            image = Image(event.generation, event.members)
-            self.possible[:] = [self.image] if image == NO_GROUP and self.image is not None else []
+        image = Image(event.generation, event.members)
+        if event.status and (image != NO_GROUP or self.image is None):  # one that creates a group read no record
+            self.possible.clear()
             self.committed, self.image = event, image

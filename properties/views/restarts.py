@@ -18,11 +18,11 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.recent import WAITING, Recent
-from rebalance_check.properties.views.worker import connector_of
+from rebalance_check.properties.views.worker import NO_ERROR, connector_of
 from rebalance_check.properties.views.workers import Workers
 
 NOTED_MS: Final = 120_000
-"""So long a herder may leave alone what it has read, where rounds come between."""
+"""So long may a herder not act on a record that it has read, where rounds come between."""
 
 NEVER: Final = (-(2**62), 0)
 
@@ -44,6 +44,7 @@ class Restarts(Memory):
         self._seen = 0
         self._rounds: Recent[int, tuple[int, int]] = Recent(WAITING)
         self._stopped_all: set[int] = set()
+        self._eager: set[int] = set()
         handlers: dict[type[Event], Handler] = {
             ConfigAppended: self._appended,
             HerderAsked: self._requested,
@@ -107,13 +108,17 @@ class Restarts(Memory):
         stopped = [work for work in worker.claim or () if work not in worker.running]
         self.new = [work for work in stopped if is_new or work in event.assigned]
         earlier, before = self._rounds.get(worker.number, (0, 0))
-        self._rounds[worker.number] = (before, self._seen)
+        if not event.revoked and event.error == NO_ERROR:  # else it joins again at once, and acts on nothing it noted
+            self._rounds[worker.number] = (before, self._seen)
         self.noted = [
             work
             for work in self.new
             for kind in (ConfigAppended, HerderAsked)
             if self._is_noted(kind, work, event.time_ms, earlier)
         ]
+        if worker.number in self._eager and not worker.is_eager:
+            self.noted += self.new  # an eager worker acts on no commit, and on all of them when it ceases to be one
+        (self._eager.add if worker.is_eager else self._eager.discard)(worker.number)
 
     def _is_noted(self, kind: type[Event], work: str, now_ms: int, earlier: int) -> bool:
         """Whether it was asked for shortly before, or since the assignment before the last one."""

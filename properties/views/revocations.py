@@ -1,4 +1,5 @@
-"""What COOPERATIVE members gave up between two rounds, although they belonged to their generation and wanted it."""
+"""The partitions that COOPERATIVE members gave up between two rounds, although they belonged to their generation and
+wanted them."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ class BetweenRounds:
     """One member: ``is_settled`` after a completed round until it joins again; ``owns_some`` where that round left it
     with partitions.
 
-    ``topics`` are those that it wants (None: unknown), ``early`` is what it gave up too early, ``excused`` says why it
-    gave up something that it need not keep.
+    ``topics`` are those that it wants (None: unknown), ``early`` has the partitions that it gave up too early,
+    ``excused`` says why it gave up something that it need not keep.
     """
 
     is_settled: bool = False
@@ -92,7 +93,7 @@ class Revocations(Memory):
             self._members[event.member] = BetweenRounds(topics=member.topics)
 
     def _on_revoked(self, event: PartitionsRevoked) -> None:
-        """Between two rounds a member gives up only what it does not want any more."""
+        """Between two rounds a member gives up only partitions that it does not want any more."""
         member = self._members.get(event.member)
         if member is None or not member.is_settled or member.is_lost:
             return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
     ConfigAppended,
     ConnectAssignmentReceived,
     CoordinatorLost,
@@ -17,9 +19,11 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     MembershipLost,
     MemberStarted,
+    RequestParked,
     WorkerConfigured,
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.views.clients import Clients
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.holdings import Round, Rounds
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
@@ -49,8 +53,8 @@ class RoundCauses(Memory):
     last record of the config topic that was seen.
     """
 
-    def __init__(self, rounds: Rounds) -> None:
-        self.rounds = rounds
+    def __init__(self, rounds: Rounds, clients: Clients) -> None:
+        self.rounds, self.clients = rounds, clients
         self.is_new_round = False
         self.has_cause = False
         self.end = 0
@@ -58,19 +62,23 @@ class RoundCauses(Memory):
         self._latest: ConnectAssignmentReceived | None = None
         self._names: set[str] = set()
         self._pending: list[tuple[int, int]] = []
+        self._undecided: set[str] = set()
         self._rounds: Recent[Round, None] = Recent(GENERATIONS)
         handlers: dict[type[Event], Handler] = dict.fromkeys(OF_MEMBERS, self._changed)
-        super().__init__({**handlers, ConfigAppended: self._appended, ConnectAssignmentReceived: self._received})
+        super().__init__({
+            **handlers, ConfigAppended: self._appended, ConnectAssignmentReceived: self._received,
+            AssignmentAccepted: self._accepted, RequestParked: self._parked,
+        })  # fmt: skip
 
     @property
     def built_on(self) -> tuple[Memory, ...]:
-        """The rounds of the group."""
-        return (self.rounds,)
+        """The rounds of the group, and its members by their own records."""
+        return (self.rounds, self.clients)
 
     @classmethod
     def begin(cls, memories: Memories) -> RoundCauses:
-        """Built on what the coordinator says about generations."""
-        return cls(Rounds.among(memories))
+        """Built on the rounds and members of the group."""
+        return cls(Rounds.among(memories), Clients.among(memories))
 
     def _changed(self, _event: Event) -> None:
         self._note(NOWHERE, ANSWERS_OF_MEMBERS)
@@ -80,14 +88,29 @@ class RoundCauses(Memory):
             self._pending.append((answers, offset))
 
     def _appended(self, event: ConfigAppended) -> None:
-        """Another set of connectors, or committed task configs, need a round; no other record does."""
+        """Another set of connectors, or committed task configs, need a round; no other record does.
+
+        A worker that reads it, or any other, before it accepts its assignment has read further, and joins again.
+        """
         self.end = event.offset + 1
+        if self._undecided:
+            self._note(NOWHERE)
         kind, name = kind_and_name(event.key)
         is_removed = event.value is None
         if kind == "commit-" or (kind == "connector-" and is_removed == (name in self._names)):
             self._note(event.offset)
         if kind == "connector-":
             (self._names.discard if is_removed else self._names.add)(name)
+
+    def _parked(self, event: RequestParked) -> None:
+        """A JoinGroup that comes twice begins a round, though its worker waits for none."""
+        self.clients.up_to_date()
+        client = self.clients.with_id(event.member_id)
+        if event.api == Api.JOIN_GROUP and client is not None and client.joining is None:
+            self._note(NOWHERE)
+
+    def _accepted(self, event: AssignmentAccepted) -> None:
+        self._undecided.discard(event.member)
 
     def _received(self, event: ConnectAssignmentReceived) -> None:
         number = self.rounds.round_of(event)
@@ -96,7 +119,9 @@ class RoundCauses(Memory):
         if self.is_new_round:
             self.last, self._latest = self._latest, event
             self.has_cause = bool(self._pending)
+            self._undecided.clear()
             self._pending = [pending for one in self._pending if (pending := _answered(one, event))[0]]
+        self._undecided.add(event.member)
         is_outdated = self.end > event.config_offset  # a worker that has read further joins again
         if event.revoked or event.delay_ms or event.error != NO_ERROR or is_outdated:
             self._note(NOWHERE)

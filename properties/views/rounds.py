@@ -60,10 +60,10 @@ class Round:
         """What the member claimed in its JoinGroup and was not assigned again."""
         return frozenset(self.join.owned) - self.assignment if self.synced else frozenset()
 
-    @property
-    def fits_the_subscription(self) -> bool:
-        """Whether the member subscribes to all that it was assigned; if not, it may ignore the assignment."""
-        return topics_of(self.assignment) <= set(self.join.topics)
+    def fits(self, *joins: RequestObserved) -> bool:
+        """Whether the member subscribes to all that it was assigned, in that JoinGroup and in these; if not, it may
+        ignore the assignment."""
+        return all(topics_of(self.assignment) <= set(join.topics) for join in (self.join, *joins))
 
 
 @dataclass(slots=True, eq=False)

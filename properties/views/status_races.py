@@ -58,7 +58,7 @@ class Race(StrEnum):
 class Overwrite:
     """A safe write that replaced a newer status, and the race that let it.
 
-    ``newer`` and ``by`` are the calls, ``replaced`` and ``record`` what became of them in the log.
+    ``newer`` and ``by`` are the calls, ``replaced`` and ``record`` their records in the log.
     """
 
     race: Race
@@ -73,8 +73,8 @@ class Overwrites:
     """Finds overwrites while it observes a history; the place of an event is how many came before it.
 
     Calls, sends, answers and reads must be recorded when they happen, and appends before the writer is answered: those
-    of several writers may come in another order than the log's. What counts is that order and the stale rule; a
-    tombstone ends what came before.
+    of several writers may come in another order than the log's. That order and the stale rule decide; a
+    tombstone ends the records before it.
     """
 
     now: int = 0
@@ -117,7 +117,7 @@ class Overwrites:
             self.removals.setdefault((event.worker, item[1]), []).append(self.now)
 
     def _appended(self, event: StatusAppended) -> Overwrite | None:
-        """What a record replaces; one that is reported behind a later record of its key is not looked at."""
+        """The record that this one replaces; one that is reported behind a later record of its key is not looked at."""
         item = item_of(event.key)
         if item is None:
             return None
@@ -159,7 +159,7 @@ class Overwrites:
         return None if status is None or status.status == DESTROYED else held
 
     def _tail(self, log: Sequence[StatusAppended]) -> Sequence[StatusAppended]:
-        """The end of the log from the last record that replaces whatever was there: any but an UNASSIGNED."""
+        """The end of the log from the last record that replaces any other: all but an UNASSIGNED."""
         begin = len(log) - 1
         while begin > 0 and (written := self._written(log[begin])) is not None and written.status == "UNASSIGNED":
             begin -= 1
@@ -226,7 +226,7 @@ def overwrites(history: Iterable[Event]) -> Iterator[Overwrite]:
 def outdated_suppressions(history: Iterable[Event]) -> Iterator[StatusSuppressed]:
     """Suppressed FAILED and UNASSIGNED whose generation is as high as any that was appended since the group began anew.
 
-    No status of the present group explains them: what suppressed them is left from an earlier incarnation (R4, R11).
+    No status of the present group explains them: the suppressing entry is left from an earlier incarnation (R4, R11).
     A history without `GroupDeleted` has none.
     """
     attempts: dict[tuple[str, int], StatusAttempted] = {}

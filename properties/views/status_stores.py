@@ -1,7 +1,7 @@
-"""What every status store must hold, derived from the events alone: its cache, its entries, its writes.
+"""The required state of every status store, derived from the events alone: its cache, its entries, its writes.
 
 This is the slow and obvious second implementation that the claims compare a store with. A `Store` exists from its start
-to its stop; *entry* is Kafka's word for what a store knows of one connector or task: the last value read, how many
+to its stop; *entry* is Kafka's word for a store's state of one connector or task: the last value read, how many
 writes it admitted, and whether a tombstone ended it.
 """
 
@@ -31,7 +31,7 @@ OK: Final = "ok"
 """How a send was answered that was appended."""
 
 Item = tuple[str, ...]
-"""What a record key names: ``("connector", c)`` or ``("task", c, number)``."""
+"""The subject of a record key: ``("connector", c)`` or ``("task", c, number)``."""
 
 Seen = StatusRead | StatusIgnored
 """A record as a store's reader reported it."""
@@ -44,7 +44,7 @@ TOPIC_PREFIX: Final = "status-topic-"
 TOPIC_SEPARATOR: Final = ":connector-"
 
 Topic = tuple[str, str]
-"""What the key of a topic's status names: connector, topic."""
+"""The subject of the key of a topic's status: connector, topic."""
 
 
 @lru_cache(maxsize=4096)
@@ -102,7 +102,7 @@ class Entry:
 class Write:
     """One call of put or putSafe.
 
-    ``checks`` holds, for each send, what was cached when it was checked: at the call, then at each retriable answer.
+    ``checks`` holds, for each send, the cached value when it was checked: at the call, then at each retriable answer.
     ``against`` says why the write may not be sent again, and ``evidence`` is the event that says
     so; ``overtaken`` is a younger write of the entry that was admitted by then; ``before`` the write that came before.
     """
@@ -121,7 +121,7 @@ class Write:
 
     @property
     def checked(self) -> Seen | None:
-        """What was cached at the last check."""
+        """The cached value at the last check."""
         return self.checks[-1]
 
     @property
@@ -195,10 +195,10 @@ def described(value: Stated | None) -> str:
 
 
 class Stores(Memory):
-    """What all stores must hold. Of the event at hand it tells more than the event does, as it was just before.
+    """The required state of all stores. Of the event at hand it tells the state just before.
 
     ``write`` is the write that is sent, answered, suppressed or given up, None when its call is not in the history;
-    ``item`` is what a record that is read names, None where it says nothing, and ``cached`` what the store held for it.
+    ``item`` is the subject of a record that is read, None for one without, and ``cached`` the store's value for it.
     ``removed`` are the connectors of which some store has read a tombstone.
     """
 

@@ -136,7 +136,7 @@ class Cleanup:
 
 
 class Cleanups(Memory):
-    """Between its assignment and the next step of its herder a leader removes what its cache has too much.
+    """Between its assignment and the next step of its herder a leader removes entries that its cache has too many.
 
     ``over`` is the clean-up that the event at hand ends.
     """

@@ -1,4 +1,4 @@
-"""What an observer may conclude about one Connect worker from events: what it claims, may start and runs."""
+"""One Connect worker, by its events: the work that it claims, may start and runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SHOWS_WHAT_RUNS: Final[tuple[type[Event], ...]] = (
     WorkCancelled,
     WorkStateChanged,
 )
-"""What may show that a worker runs a connector or a task no longer."""
+"""Events that may show that a worker runs a connector or a task no longer."""
 
 
 @dataclass(slots=True, eq=False)
@@ -55,12 +55,12 @@ class Worker:
     """One worker process, from its start to its end.
 
     ``claim`` is its assignment snapshot as its assignments make it, by work with the event that added it, and None
-    where it has none. ``admitted`` is what it may start, ``running`` what it runs and has not cancelled, ``failed``
-    what failed since it was started last, ``carried`` what it ran under an incremental protocol when an eager
-    assignment came, until it accepts one, ``leftovers`` what of that it went on running beyond its claim or through a
-    later join, and ``outdated`` what it went on running when its membership ended, with the event that shows the end.
-    ``rounds`` counts the assignments of all workers up to its last one. ``unstable`` is why it may no longer speak for
-    its assignment, ``lost`` how its membership ended if it has not built the metadata of another JoinGroup since.
+    where it has none. ``admitted`` is the work that it may start, ``running`` that which it runs and has not cancelled,
+    ``failed`` that which failed since its last start, ``carried`` that which it ran under an incremental protocol when
+    an eager assignment came, until it accepts one, ``leftovers`` the part of ``carried`` that goes on beyond its claim
+    or through a later join, and ``outdated`` work that goes on when its membership ended, with the event that shows the
+    end. ``rounds`` counts the assignments of all workers up to its last one. ``unstable`` is why it may no longer speak
+    for its assignment, ``lost`` how its membership ended if it has not built the metadata of another JoinGroup since.
     ``gave_up`` is its last assignment that revoked, ``number`` distinguishes the processes of one name.
     """
 
@@ -116,7 +116,7 @@ class Worker:
         return self.received is not None and self.received.protocol == EAGER
 
     def ignores(self, other: Worker) -> bool:
-        """Whether its last assignment is an eager one, made whatever ``other`` runs since an incremental one."""
+        """Whether its last assignment is an eager one, which ignores the work of ``other`` since an incremental one."""
         later = other.received is not None and not other.is_eager and other.rounds < self.rounds
         return self.is_eager and later
 
@@ -131,7 +131,7 @@ class Worker:
         return self.configured.store if self.configured is not None else ""
 
     def receive(self, event: ConnectAssignmentReceived) -> None:
-        """The eager protocol replaces a claim; the others add what is assigned and take away what is revoked."""
+        """The eager protocol replaces a claim; the others add assigned work and take revoked work away."""
         if event.protocol == EAGER:
             if self.known and not self.is_eager:
                 self.carried = dict.fromkeys(self.running, event)
@@ -142,6 +142,8 @@ class Worker:
             self.carried.clear()
             kept = {work: since for work, since in (self.claim or {}).items() if work not in event.revoked}
             self.claim = {**kept, **dict.fromkeys(event.assigned, event)}
+        for work in self.failed.keys() - self.claim.keys():
+            del self.failed[work]
         if event.error == NO_ERROR:
             self.outdated.clear()
         self.received, self.accepted, self.unstable = event, None, None
@@ -149,13 +151,13 @@ class Worker:
             self.gave_up = event
 
     def accept(self, event: AssignmentAccepted) -> None:
-        """It may start what the assignment adds."""
+        """It may start the work that the assignment adds."""
         self.accepted = event
         self.carried.clear()
         self.admitted.update(event.work)
 
     def begin_revocation(self, event: WorkRevocationStarted) -> None:
-        """What is being stopped may be started again only when it is assigned again.
+        """Work that is being stopped may be started again only when it is assigned again.
 
         Before an eager join a herder that has not started its assignment stops nothing, also where that assignment came
         in place of an incremental one, and work runs (KAFKA-13816).
@@ -172,7 +174,7 @@ class Worker:
         self.revoking = None
 
     def outdate(self, event: Event) -> None:
-        """What it runs may be given to others from this event on, and it does not know."""
+        """Its work may be given to others from this event on, and it does not know."""
         for work in self.running:
             self.outdated.setdefault(work, event)
 
@@ -198,7 +200,7 @@ def is_task_of(work: str, connector: str) -> bool:
 def connector_of(work: str) -> str:
     """The connector that a piece of work is, or is a task of: ``sink`` for ``sink`` and for ``sink-0``.
 
-    What ends in a number is taken for a task.
+    A name that ends in a number is taken for a task.
     """
     connector, _, number = work.rpartition("-")
     return connector if connector and number.isdecimal() else work

@@ -1,6 +1,6 @@
-"""What an observer may conclude about Connect workers from events: what each claims, may start and runs.
+"""Connect workers, by their events: the work that each claims, may start and runs.
 
-The claims about workers share this memory. What is unknown stays unknown: a worker that records only what starts and
+The claims about workers share this memory. An unknown value stays unknown: a worker that records only starts and
 stops has no claim here, and a claim about claims says nothing about it.
 """
 
@@ -40,7 +40,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.holdings import Rounds
-from rebalance_check.properties.views.recent import DEPARTED, Recent
+from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.worker import FAILED, Started, Worker, work_of
 
 
@@ -53,7 +53,7 @@ class Workers(Memory):
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
         self.workers: dict[str, Worker] = {}
-        self.names: Recent[str, str] = Recent(DEPARTED)
+        self.names: Recent[str, str] = Recent(WAITING)
         self.by_store: dict[str, str] = {}
         self.runners: dict[str, dict[str, Worker]] = {}
         self._received_so_far = 0
@@ -99,7 +99,7 @@ class Workers(Memory):
 
     @classmethod
     def begin(cls, memories: Memories) -> Workers:
-        """Built on what the coordinator says about generations."""
+        """Built on the coordinator's events about generations."""
         return cls(Rounds.among(memories))
 
     def of(self, name: str) -> Worker:
@@ -126,7 +126,8 @@ class Workers(Memory):
 
     @property
     def have_converged(self) -> bool:
-        """Whether all workers are at rest in one generation, and have read what it was computed from, and no more."""
+        """Whether all workers are at rest in one generation, and have read the records of its assignment, and no
+        more."""
         known = [worker for worker in self.workers.values() if worker.received is not None]
         generations = {worker.received.generation for worker in known if worker.received}
         return len(generations) == 1 and all(worker.is_at_rest for worker in known)
@@ -255,15 +256,15 @@ class Workers(Memory):
         self.of(event.member).end_revocation()
 
     def _accepted(self, event: AssignmentAccepted) -> None:
-        """It starts what its assignment adds."""
+        """It starts the work that its assignment adds."""
         self.of(event.member).accept(event)
 
-    # ------------------------------------------------------------------------------------------------ what runs
+    # ------------------------------------------------------------------------------------------------ running
 
     def _started(self, event: Started) -> None:
-        """The work runs; a worker that the coordinator has removed does not know what others run meanwhile.
+        """The work runs; a worker that the coordinator has removed does not know the work of others meanwhile.
 
-        Nor does a herder whose membership ended until it joins again: it restarts what it claims (KAFKA-16056).
+        Nor does a herder whose membership ended until it joins again: it restarts the work of its claim (KAFKA-16056).
         """
         worker, work = self.of(event.member), work_of(event)
         self._identify(worker, event.member_id)
@@ -290,8 +291,9 @@ class Workers(Memory):
         self.of(event.member).end_cancelled(event.work)
 
     def _state(self, event: WorkStateChanged) -> None:
-        """What failed runs no more; what is paused still belongs to the worker."""
+        """Failed work runs no more, until it is in another state; paused work still belongs to the worker."""
         worker = self.of(event.member)
+        worker.failed.pop(event.work, None)
         worker.states[event.work] = event
         if event.state == FAILED:
             self._end(worker, event.work)

@@ -313,6 +313,21 @@ def test_a_revocation_that_a_poll_began_is_over_before_the_worker_leaves() -> No
     assert bench.herder.halted
 
 
+def test_a_wake_up_does_not_end_the_poll_that_revokes() -> None:
+    bench = HerderBench({"c": 1})
+    bench.behaviours[TaskKey("c", 0)] = Behaviour(stop_ms=2_000)
+    bench.round("c c-0")
+    bench.rounds.waits = (work("c", "c-0", leader="other", offset=bench.configs.snapshot().offset), 2)
+    bench.go()
+    bench.took()
+    bench.herder.resolved = False
+    bench.herder.wake()
+    bench.go(1_999)
+    assert "AssignmentAccepted" not in bench.took(), "its task is still on its way out"
+    bench.go(1)
+    assert first_of_each(bench.took(), "TaskStopped", "AssignmentAccepted") == ["TaskStopped", "AssignmentAccepted"]
+
+
 def test_at_the_end_all_tasks_stop_at_once_each_within_its_time() -> None:
     bench = HerderBench({"c": 9})
     for number in range(9):

@@ -1,4 +1,4 @@
-"""What the tests of the invariants share: a history under construction."""
+"""A history under construction, for the tests of the invariants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def history() -> Callable[..., list[Event]]:
 
 @pytest.fixture
 def outcome(history: Callable[..., list[Event]]) -> Callable[[str, tuple[Event, ...]], Outcome]:
-    """What the judge says of one claim, by its name, about bare events; a run that they do not end is ended."""
+    """The verdict on one invariant, by its name, about bare events; a run that they do not end is ended."""
 
     def judged(claim: str, events: tuple[Event, ...]) -> Outcome:
         ended = not isinstance(events[-1], RunEnded)

@@ -67,7 +67,7 @@ CONCERNS = {
     "new_members": True,
     "heartbeats_during_sync": 4,
 }
-"""What the model's concerns add, one at a time."""
+"""The additions of the model's concerns, one at a time."""
 
 
 @pytest.mark.parametrize("protocol", [RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE])

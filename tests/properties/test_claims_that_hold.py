@@ -152,6 +152,9 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [on_record(1, "a"), GroupMetadataWritten(incarnation=0, generation=2, members=("b",)), loaded(2, "b")],
         # One that was deposed before there was a group creates it, and the log of the other has what it had.
         [on_record(1, "a"), IncarnationStarted(incarnation=2, generation=0, status="Empty"), loaded(1, "a")],
+        # So do two.
+        [on_record(1, "a"), *(IncarnationStarted(incarnation=one, generation=0, status="Empty") for one in (2, 3)),
+         loaded(1, "a")],
     ],
     "requests_are_fenced": [
         [began(), *IN_ONE, moved("Stable", "CompletingRebalance"), synced("a", 2)],

@@ -103,7 +103,7 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     ),
     "an epoch is used twice": ("producer_epochs_grow", lambda h: changed(h, e.ProducerInitialised, 1, epoch=0)),
 }
-"""What goes wrong, the claim that says so, and the history with it."""
+"""A fault, the invariant that names it, and the history with it."""
 
 
 @pytest.mark.parametrize("slip", SLIPS)

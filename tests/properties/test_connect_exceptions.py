@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -134,3 +136,121 @@ def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: His
     fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
     assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
     assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
+
+
+def round_of(worker: str, generation: int, offset: int, protocol: str = "compatible", **fields: Any) -> e.Event:
+    return e.ConnectAssignmentReceived(
+        member=worker,
+        generation=generation,
+        protocol=protocol,
+        leader="a",
+        leader_url="u",
+        config_offset=offset,
+        **fields,
+    )
+
+
+def appended(offset: int, key: str, value: str = "{}") -> e.Event:
+    return e.ConfigAppended(writer="w0", offset=offset, key=key, value=value)
+
+
+def accepts(worker: str, generation: int, offset: int) -> e.Event:
+    return e.AssignmentAccepted(member=worker, generation=generation, config_offset=offset, work=())
+
+
+COUNTED_WHILE_ACCEPTING: list[e.Event] = [
+    round_of("w0", 1, 0), accepts("w0", 1, 0),
+    appended(0, "commit-c"), appended(1, "commit-d"), round_of("w0", 2, 2), round_of("w1", 2, 2), accepts("w0", 2, 2),
+    appended(2, "tasks-fencing-c"), round_of("w0", 3, 3), round_of("w1", 3, 3),
+    accepts("w0", 3, 3), accepts("w1", 3, 3),
+    appended(3, "tasks-fencing-d"), round_of("w0", 4, 4),
+]  # fmt: skip
+"""w1 read further than the assignment of generation 2, and acts on the commits after generation 3."""
+
+SETTLED_BEFORE: list[e.Event] = [*COUNTED_WHILE_ACCEPTING[:7], accepts("w1", 2, 2), *COUNTED_WHILE_ACCEPTING[7:]]
+
+JOINS = e.RequestSent(member="w0", member_id="a", api="JoinGroup", request=1, version=9)
+JOINED = e.RequestAnswered(
+    member="w0", api="JoinGroup", request=1, error="NONE", generation=1, assigned_member_id="a", leader="a"
+)
+KEPT = e.RequestParked(incarnation=0, generation=1, api="JoinGroup", request=7, member_id="a")
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome"),
+    [
+        (COUNTED_WHILE_ACCEPTING, Outcome.HELD),
+        (SETTLED_BEFORE, Outcome.VIOLATED),
+        ([JOINS, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), KEPT, appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.HELD),
+        ([JOINS, KEPT, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.VIOLATED),
+    ],
+    ids=["a worker read further", "all accepted what they got", "a JoinGroup comes twice", "no JoinGroup comes twice"],
+)  # fmt: skip
+def test_a_round_has_a_cause(history: History, events: list[e.Event], outcome: Outcome) -> None:
+    assert judge(history(*events)).verdict("connect_round_has_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("before", "outcome"), [("default", Outcome.HELD), ("compatible", Outcome.VIOLATED)])
+def test_a_worker_that_was_eager__acts_late_on_commits(history: History, before: str, outcome: Outcome) -> None:
+    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",))
+    gives_up = e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason="eager join")
+    stops = e.TaskStopped(member="w0", generation=1, task="c-0")
+    rounds = [
+        event
+        for generation, protocol in enumerate((before, before, "compatible"), start=1)
+        for event in (
+            gives_up,
+            stops,
+            claims,
+            round_of("w0", generation, 1, protocol, assigned=("c-0",)),
+            runs("w0", generation),
+        )
+    ]
+    late = [replace(event, time_ms=600_000) for event in (*rounds, stops, runs("w0", 3))]
+    events = [appended(0, "commit-c"), *late]
+    assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("resumed_ms", "outcome"), [(590_000, Outcome.HELD), (10_000, Outcome.VIOLATED)])
+def test_a_worker_that_is_paused__is_not_away(history: History, resumed_ms: int, outcome: Outcome) -> None:
+    configured = e.WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=20_000)
+    lost = e.MembershipLost(member="w0", generation=1, reason="poll timeout", time_ms=9_000)
+    events = [
+        configured, assigned("w0", 1, "compatible", "c-0"), runs("w0"), e.MemberPaused(member="w0"), lost,
+        e.MemberResumed(member="w0", time_ms=resumed_ms),
+        e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",), time_ms=600_000),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_stops_while_away").outcome is outcome
+
+
+@pytest.mark.parametrize(("revoked", "outcome"), [(("d",), Outcome.HELD), ((), Outcome.VIOLATED)])
+def test_a_worker_that_must_join_again_at_once__acts_on_no_record_yet(
+    history: History, revoked: tuple[str, ...], outcome: Outcome
+) -> None:
+    starts, stops = (
+        kind(member="w0", generation=1, connector="c") for kind in (e.ConnectorStarted, e.ConnectorStopped)
+    )
+    claims = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c",))
+    rounds = (round_of("w0", generation, 1, revoked=revoked) for generation in (2, 3))
+    late = (*rounds, stops, claims, round_of("w0", 4, 1, assigned=("c",)), starts, stops, starts)
+    events = [
+        round_of("w0", 1, 0, assigned=("c",)), starts, appended(0, "connector-c"),
+        *(replace(event, time_ms=600_000) for event in late),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("work_starts_again_for_a_cause").outcome is outcome
+
+
+@pytest.mark.parametrize(("again", "outcome"), [("c-0", Outcome.VIOLATED), ("c-1", Outcome.UNTESTED)])
+def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
+    history: History, again: str, outcome: Outcome
+) -> None:
+    failed = e.WorkStateChanged(member="w0", generation=1, work="c-0", state="FAILED")
+    events = [
+        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
+        round_of("w0", 1, 0, "default", assigned=("c-0",)), runs("w0"), failed,
+        appended(0, "tasks-fencing-c"), appended(1, "task-c-0"), appended(2, "commit-c"),
+        round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
+    ]  # fmt: skip
+    assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome

@@ -35,7 +35,7 @@ def accepted(worker: str, generation: int, *work: str) -> e.Event:
 
 
 def stops(worker: str, generation: int, *work: str) -> list[e.Event]:
-    """What a worker records before an eager join, whether it stops work or not."""
+    """The events of a worker before an eager join, with stopped work or without."""
     return [
         e.WorkRevocationStarted(member=worker, generation=generation, work=work, reason="eager join"),
         e.WorkRevocationEnded(member=worker, generation=generation, work=work),

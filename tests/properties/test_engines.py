@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ from rebalance_check.properties.engines import (
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
+from rebalance_check.properties.views.recent import WAITING
 
 History = Callable[..., list[Event]]
 
@@ -89,6 +91,22 @@ def test_cause__an_effect_uses_its_cause_up__and_an_exemption_is_counted(history
     assert isinstance(verdict(LOSSES, history(refused("NONE"), lost)), Violated)
     assert isinstance(verdict(LOSSES, history(cause_of_one, lost, again)), Violated)
     assert verdict(LOSSES, history(cause_of_one, lost, freely)) == Held(1, (("left by itself", 1),))
+
+
+def test_cause__one_that_may_be_forgotten_is_no_contradiction(history: History) -> None:
+    waiting = [replace(refused("UNKNOWN_MEMBER_ID"), member=f"m{number}") for number in range(WAITING + 1)]
+    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    assert isinstance(verdict(LOSSES, history(*waiting, lost)), Untested)
+
+
+@pytest.mark.parametrize(("source", "time_ms", "expected"), [("w", 7, Held), ("w", 8, Violated), ("m0", 7, Violated)])
+def test_cause__of_another_source_in_the_same_millisecond__may_stand_behind_its_effect(
+    history: History, source: str, time_ms: int, expected: type[Verdict]
+) -> None:
+    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    first = (replace(refused("UNKNOWN_MEMBER_ID"), source="w", time_ms=5), replace(lost, time_ms=6))
+    swapped = (replace(lost, time_ms=7), replace(refused("UNKNOWN_MEMBER_ID"), source=source, time_ms=time_ms))
+    assert isinstance(verdict(LOSSES, history(*first, *swapped)), expected)
 
 
 def due(event: Event) -> Due:

@@ -14,13 +14,14 @@ from rebalance_check.properties.falsify import NOT_FALSIFIABLE, falsified, falsi
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws import members, ownership
+from rebalance_check.properties.laws.requests import joining
 from rebalance_check.properties.verdict import Untested
 from tests.properties.test_laws import named, whole
 
 History = Callable[..., list[Event]]
 
 
-@pytest.mark.parametrize("invariant", [*ownership.LAWS, *members.LAWS], ids=named)
+@pytest.mark.parametrize("invariant", [*ownership.LAWS, *members.LAWS, joining.SyncFollowsJoin], ids=named)
 def test_the_smallest_history_in_which_it_holds__is_one_change_from_one_that_breaks_it(
     history: History, invariant: Invariant
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the judge costs: no more memory for a longer history, and no more steps per event for more members."""
+"""The judge needs no more memory for a longer history, and no more steps per event for more members."""
 
 import gc
 import importlib.util

@@ -146,6 +146,9 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         # the coordinator never answers the SyncGroup of a member that it removed
         [issued(0), received(0), described(0, "a"), issued(1, "SyncGroup", 2, "a"), described(1, "a"),
          described(2), step(200_000)],
+        # a log that acknowledges nothing hides the removal from who describes the group
+        [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "a"),
+         MemberRemoved(incarnation=0, generation=1, member_id="a", reason="left"), step(200_000)],
     ],
 }  # fmt: skip
 """Histories in which each claim is put to the test and holds."""

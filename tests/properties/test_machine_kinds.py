@@ -16,7 +16,7 @@ SELDOM = OF_ZOMBIES | {
     ActionKind.DROP_CONNECTION, ActionKind.ELECT_COORDINATOR, ActionKind.EXPIRE_REBALANCE,
     ActionKind.RECEIVE_OFFSET_COMMIT,
 }  # fmt: skip
-"""What few runs come to: the profile ``nightly`` takes these, too."""
+"""Steps to which few runs come: the profile ``nightly`` takes these, too."""
 
 
 class AllKinds(ClassicGroup):

@@ -28,7 +28,7 @@ OWNERSHIP = "no_double_ownership"
 
 
 def by_source(history: list[Event]) -> list[list[Event]]:
-    """What each observer would have written to a file of its own."""
+    """The events that each observer would have written to a file of its own."""
     files: dict[str, list[Event]] = {}
     for event in history:
         files.setdefault(event.source, []).append(event)

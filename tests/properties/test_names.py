@@ -27,7 +27,7 @@ IN_BOTH: Final = {
     "reset_member_loses_everything",
     "selected_protocol_is_listed_by_all",
 }
-"""The claims that both make. What else the model claims speaks of its state, which no event shows."""
+"""The claims that both make. The model's other claims are about its state, which no event shows."""
 
 
 def test_a_claim_of_model_and_catalogue_has_one_name() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.laws.by_kip import WireClaims
 from rebalance_check.properties.laws.client_causes import MembershipEndsForAReason
+from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin
+from rebalance_check.properties.views.recent import DEPARTED
 
 History = Callable[..., list[Event]]
-JUDGED = (*WireClaims, MembershipEndsForAReason)
+JUDGED = (*WireClaims, MembershipEndsForAReason, OneCommitPrecedesAJoin)
 
 STARTED = e.MemberStarted(
     member="m0", protocol="eager", topics=("t",), session_timeout_ms=10_000, rebalance_timeout_ms=15_000
@@ -47,6 +50,10 @@ AGAIN = sent(9, "JoinGroup", member_id="a")
 ANEW = sent(9, "JoinGroup")
 METADATA = e.MetadataReceived(member="m0", partitions=("t-0",))
 KNOWS_METADATA = (STARTED, METADATA, *SETTLED[1:])
+CLAIMS = e.RequestSent(
+    member="m0", api="JoinGroup", request=8, version=9, member_id="a", protocols=("cooperative-sticky",),
+    owned=("t-0",), claimed_generation=1,
+)  # fmt: skip
 
 HELD: dict[str, tuple[Event, ...]] = {
     "an accepted join is given up for the next rebalance": (
@@ -54,6 +61,26 @@ HELD: dict[str, tuple[Event, ...]] = {
     ),
     "its application unsubscribed while it joined": (
         *ACCEPTED[:2], e.SubscriptionChanged(member="m0", topics=()), accepted(1), ANEW,
+    ),
+    "its application unsubscribed while it joined, and its next join is refused": (
+        *ACCEPTED[:2], e.SubscriptionChanged(member="m0", topics=()), accepted(1), ANEW,
+        got(9, "JoinGroup", "REBALANCE_IN_PROGRESS"), sent(10, "JoinGroup"),
+    ),
+    "its application raises until its join is refused": (
+        *SETTLED[:-1], of_a(3, "Heartbeat", 9_000), got(3, "Heartbeat", time_ms=9_000),
+        of_a(4, "Heartbeat", 18_000), got(4, "Heartbeat", "ILLEGAL_GENERATION", 18_000), ANEW,
+    ),
+    "its application commits in a callback, and its own commit is not answered": (
+        replace(STARTED, auto_commit_interval_ms=5_000), *SETTLED[1:], of_a(3, "Heartbeat"),
+        got(3, "Heartbeat", "REBALANCE_IN_PROGRESS"), of_a(4, "OffsetCommit"),
+        e.ListenerCalled(member="m0", callback="onPartitionsRevoked", partitions=("t-0",)), of_a(5, "OffsetCommit"),
+    ),
+    "its record begins when it is a member": (
+        CLAIMS, got(8, "JoinGroup", "REBALANCE_IN_PROGRESS"), replace(CLAIMS, request=9),
+    ),
+    "it is one of hundreds": (
+        *SETTLED, *(replace(STARTED, member=f"m{number}") for number in range(1, DEPARTED + 2)),
+        CLAIMS, got(8, "JoinGroup", "REBALANCE_IN_PROGRESS"), replace(CLAIMS, request=9),
     ),
     "its application is busy": (
         *ACCEPTED, e.ApplicationBusy(member="m0", polled_ms=0, busy_ms=20_000, time_ms=1),

@@ -11,6 +11,8 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStarted,
     Event,
     GenerationStarted,
+    IncarnationStarted,
+    LogTailLost,
     MemberCrashed,
     MemberJoined,
     MemberRemoved,
@@ -222,3 +224,32 @@ def test_assigned_once__a_coordinator_that_numbers_nothing_and_completes_nothing
     given_up = PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
     handed_over = history(assigned("m0", 1, "t-0"), given_up, assigned("m1", 1, "t-0"))
     assert judge(handed_over, [NoDoubleOwnership, AssignedOncePerGeneration]).outcome is Outcome.HELD
+
+
+def joined(member: str, generation: int) -> MemberJoined:
+    return MemberJoined(member=member, member_id=member, generation=generation)
+
+
+@pytest.mark.parametrize(("lost", "expected"), [(True, Outcome.HELD), (False, Outcome.VIOLATED)])
+def test_a_log_that_lost_its_tail__may_restore_a_zombie(history: History, lost: bool, expected: Outcome) -> None:
+    zombie, other = assigned("m0", 1, "t-0", member_id="m0"), assigned("m1", 4, "t-0", member_id="m1")
+    tail = [LogTailLost(records=3)] if lost else []
+    held = [assigned("m0", 1, "t-1", member_id="m0"), joined("m0", 1)]
+    events = [zombie, *held, joined("m1", 4), other, *tail, joined("m0", 3), joined("m1", 3), assigned("m2", 3, "t-9")]
+    assert outcome(history(*events)) is expected
+
+
+@pytest.mark.parametrize(("of_2", "expected"), [(("m0", "m1"), Outcome.HELD), (("m1",), Outcome.VIOLATED)])
+def test_a_late_copy_of_a_join_group__puts_a_member_into_a_generation(
+    history: History, of_2: tuple[str, ...], expected: Outcome
+) -> None:
+    events = [
+        IncarnationStarted(incarnation=0, generation=0, status="Empty"),
+        GenerationStarted(incarnation=0, generation=1, members=("m0",), leader="m0"),
+        assigned("m0", 1, "t-0", member_id="m0"),
+        GenerationStarted(incarnation=0, generation=2, members=of_2, leader="m1"),
+        assigned("m1", 2, "t-0", member_id="m1"),
+        GenerationStarted(incarnation=0, generation=3, members=("m0", "m1"), leader="m1"),
+        joined("m0", 3), joined("m1", 3),
+    ]  # fmt: skip
+    assert outcome(history(*events)) is expected

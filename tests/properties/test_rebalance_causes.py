@@ -1,4 +1,4 @@
-"""What excuses the coordinator for a rebalance, and what does not."""
+"""Events that excuse the coordinator for a rebalance, and events that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an invariant over the steps of a scenario must leave alone: steps that are near a violation, and are none.
+"""Steps of a scenario that are near a violation, and are none.
 
 The smallest history that breaks each stands with its declaration, and `test_laws` judges it.
 """

@@ -89,7 +89,7 @@ def written(store: str, attempt: int, status: str, offset: int, generation: int 
 END = (RunSettled(), RunEnded())
 ALONE = (configured("w0"), *runs("w0", 1))
 TAKEN_OVER = (configured("w0"), *runs("w0", 1), *written("w0", 0, "RUNNING", 0))
-"""What comes next is the start of the task at w1, in generation 2."""
+"""The next event is the start of the task at w1, in generation 2."""
 AT_W1 = (TaskStopped(member="w0", generation=1, task="c-0"), configured("w1"), assigned("w0", 2), *runs("w1", 2))
 
 
@@ -120,6 +120,22 @@ def test_the_last_status_is_the_target_state_that_the_config_topic_says(
     outcome: Judged, records: tuple[Event, ...], status: str, expected: Outcome
 ) -> None:
     assert outcome(CLAIM, (*records, *ALONE, *written("w0", 0, status, 0), *END)) is expected
+
+
+def test_a_failed_task_that_is_assigned_again_and_paused__has_not_failed(outcome: Judged) -> None:
+    failed, paused = (
+        WorkStateChanged(member="w0", generation=1, work="c-0", state=state) for state in ("FAILED", "PAUSED")
+    )
+    again = (assigned("w0", 2, "c-0"), paused, *written("w0", 1, "PAUSED", 1, 2))
+    assert outcome(CLAIM, (*PAUSE, *ALONE, failed, *written("w0", 0, "FAILED", 0), *again, *END)) is Outcome.UNTESTED
+
+
+@pytest.mark.parametrize(("generation", "expected"), [(1, Outcome.UNTESTED), (0, Outcome.VIOLATED)])
+def test_a_safe_put_of_a_zombie__whose_generation_is_not_older(
+    outcome: Judged, generation: int, expected: Outcome
+) -> None:
+    zombie = (configured("w1"), assigned("w1", 1), *written("w1", 0, "UNASSIGNED", 1, generation))
+    assert outcome(CLAIM, (*ALONE, *written("w0", 0, "RUNNING", 0), *zombie, *END)) is expected
 
 
 def test_the_record_of_an_acknowledged_write_is_missing(outcome: Judged) -> None:

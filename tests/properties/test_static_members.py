@@ -31,7 +31,7 @@ from rebalance_check.properties.verdict import Outcome
 
 
 def by_clients_alone(history: list[Event]) -> list[Event]:
-    """What is left where the coordinator tells nothing but its answers."""
+    """The events that are left where the coordinator records only its replies."""
     return [event for event in history if event.source != "coordinator" or isinstance(event, RequestAnswered)]
 
 

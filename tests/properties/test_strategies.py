@@ -1,4 +1,4 @@
-"""What the state machines draw: bounds under which a failure is the coordinator's, not the operator's."""
+"""Bounds that the state machines draw: a failure under them is the coordinator's, not the operator's."""
 
 from hypothesis import given
 

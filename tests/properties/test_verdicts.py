@@ -1,4 +1,4 @@
-"""What was not tested is untested, what is open is raised, and what was not asked for does not count."""
+"""An invariant without a case is untested, an open one raises, and one that was not asked for does not count."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import pytest
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     Event,
+    IncarnationStarted,
     MemberJoined,
     MemberLeft,
     MemberStarted,
     PartitionsAssigned,
     RunEnded,
     RunStarted,
+    StatusAppended,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, choose, select
+from rebalance_check.properties.completeness import concerned_by
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims
 from rebalance_check.properties.history import write_history
 from rebalance_check.properties.judge import EMPTY, judge
@@ -64,6 +67,21 @@ def test_a_hole_before_a_double_owner__raises(history: History) -> None:
     del events[0]
     with pytest.raises(UndecidedError, match="expected number 0, got 1"):
         judge(events, [NoDoubleOwnership]).check()
+
+
+def test_a_source_without_a_line__may_be_the_coordinator__where_no_event_of_one_was_seen(history: History) -> None:
+    began = IncarnationStarted(incarnation=0, generation=0, status="Empty")
+    attested = RunEnded(last=(("g", "x", 7),))
+    for seen, outcome in (((), Outcome.UNDECIDED), ((began,), Outcome.VIOLATED)):
+        events = history(*seen, GOOD, BAD, attested, ended=False)
+        assert judge(events, NoDoubleOwnership).verdict("no_double_ownership").outcome is outcome
+
+
+def test_a_record_of_a_status_store__concerns_its_worker() -> None:
+    sent = StatusAppended(
+        worker="w0/2", key="status-connector-c", attempt=0, send=1, partition=0, offset=0, source="log"
+    )
+    assert concerned_by([sent]) >= {"log", "w0"}
 
 
 def test_a_checker_that_fails__raises(history: History) -> None:

@@ -1,4 +1,4 @@
-"""What clients may do on the wire though it looks like a mistake: each seen in a real client, and no violation."""
+"""Requests that look like a mistake and are none: each was seen in a real client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers do with plug-ins, restarts, stops and task configs: histories in which each claim holds, and breaks."""
+"""Workers' plug-ins, restarts, stops and task configs: histories in which each invariant holds, and breaks."""
 
 from __future__ import annotations
 

@@ -132,10 +132,14 @@ class Herder(Serving):
         return True
 
     def _poll_member(self) -> Steps[None]:
-        """Poll the member until something is to be done: a request or a key is due, or something woke the herder."""
-        while not self._is_due():
-            yield Wait(self._is_due, self._due_ms(), polls=True)
-            if not self._is_due():
+        """Poll the member until something is to be done: a request or a key is due, or something woke the herder.
+
+        A revocation goes on within the poll, and nothing ends it early.
+        """
+        while self._stop_job is not None or not self._is_due():
+            is_revoking = self._stop_job is not None
+            yield Wait(lambda: False, polls=True) if is_revoking else Wait(self._is_due, self._due_ms(), polls=True)
+            if self._stop_job is not None or not self._is_due():
                 self.coordinator.poll(self.now_ms)
                 if self.coordinator.rejoin_needed_or_pending():
                     return

@@ -1,4 +1,4 @@
-"""Config: what workers read from the config topic of Kafka Connect, and what they may write to it."""
+"""Config: the records that workers read from the config topic of Kafka Connect, and those that they may write."""
 
 from typing import Final
 

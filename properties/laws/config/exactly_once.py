@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerClaimed,
     WorkerConfigured,
 )
-from rebalance_check.properties.engines import CHECKED, Finding, Step, broken, form, order
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Step, broken, form, order
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
@@ -175,6 +175,9 @@ def _all_counted(event: Event, commits: Commits, workers: Workers) -> Iterator[F
         if counted.offset > last.offset:
             yield CHECKED
             continue
+        if commits.key is not None and commits.key.offset > last.offset:
+            yield Excused("the session key changed, and the leader may have refused a request signed with the last one")
+            continue
         yield broken(
             f"the earlier tasks of {name} were not fenced",
             (f"{counted.writer} counted tasks of {name} when they were fenced last, at {STEP};", counted),
@@ -192,6 +195,7 @@ EarlierTasksAreFenced: Final = Invariant(
     premises=(
         "a connector with a task count record is a source connector; each worker has tried to start its tasks",
         "at rest: all workers are in one generation, without error and delay, and know no newer configs",
+        "a leader refuses a request that is signed with a session key before its own",
     ),
     exempted_by=(*SHOWS_WHAT_RUNS, ConfigAppended, ConnectAssignmentReceived, RejoinRequested, WorkerClaimed),
     fold=form(
@@ -216,6 +220,17 @@ EarlierTasksAreFenced: Final = Invariant(
         ConfigAppended(writer="w0", offset=2, key="tasks-fencing-c", value='{"task-count":1}')
         ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
                                   config_offset=3, assigned=("c-0",))
+        TaskStarted(member="w0", generation=1, task="c-0")
+        RunSettled()
+    """,
+    excuses="""
+        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
+        ConfigAppended(writer="w0", offset=0, key="tasks-fencing-c", value='{"task-count":1}')
+        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(writer="w0", offset=3, key="session-key", value='{}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
+                                  config_offset=4, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         RunSettled()
     """,

@@ -1,4 +1,4 @@
-"""Config reads: what a config store knows is the fold of the records that it read (``KafkaConfigBackingStore``)."""
+"""Config reads: the state of a config store is the fold of the records that it read (``KafkaConfigBackingStore``)."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _slip(event: ConfigSnapshotTaken, readers: ConfigReaders, headline: str, tex
 SnapshotFollowsReads: Final = Invariant(
     name="config_snapshot_follows_reads",
     family="config",
-    claim="a config snapshot is the fold of the records that its worker read, in their order, whatever it wrote "
+    claim="a config snapshot is the fold of the records that its worker read, in their order, not those that it wrote "
     "itself, and its offset lies behind the last of them whose value could be converted",
     source="KafkaConfigBackingStore, ClusterConfigState; KAFKA-14147, KAFKA-16838",
     premises=("every read of a store is recorded, from its start",),

@@ -156,6 +156,9 @@ def _all_published(event: Event, commits: Commits, targets: Targets, workers: Wo
         if commit.applied == config.value:
             yield CHECKED
             continue
+        if commit.removed is not None and started.running[name].time_ms <= commit.removed.time_ms:
+            yield Excused("a connector that is deleted and created between two rounds goes on as it was")
+            continue
         yield broken(
             f"the configuration of {name} changed, and no task configs were published for it",
             (f"{config.writer} wrote the configuration at {STEP};", config),
@@ -173,7 +176,8 @@ ChangedTaskConfigsArePublished: Final = Invariant(
     premises=(
         f"a commit is needless {PUBLISHING_MS // 1000} s after the one that it repeats, of which all workers know by "
         "snapshots, none of which was away since: a leader writes task configs after a worker generated them",
-        "a connector that is paused, stopped or failed generates no task configs",
+        "a connector that is paused, stopped or failed generates no task configs, nor does one that is deleted and "
+        "created while its worker runs it: no round between the two stops it",
         "at rest: all workers are in one generation, without error and delay, and know no newer configs",
     ),
     exempted_by=(
@@ -205,13 +209,17 @@ ChangedTaskConfigsArePublished: Final = Invariant(
                                   config_offset=1, assigned=("c",))
         ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":0}')
         ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":0}')
+        ConnectorStarted(member="w0", generation=1, connector="c")
+        ConfigAppended(writer="w0", offset=3, key="connector-c", value=None)
+        ConfigAppended(writer="w0", offset=4, key="connector-c", value='{"properties":{}}')
+        RunSettled()
     """,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- form
 
 STATES: Final = {"STARTED": "STARTED", "PAUSED": "PAUSED", "STOPPED": "PAUSED"}
-"""Each target state, and what releases before KIP-875 read for it."""
+"""Each target state, and that which releases before KIP-875 read in its place."""
 
 
 def _is_number(value: Any) -> bool:
@@ -262,7 +270,7 @@ FORMS: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
 """By the beginning of a record's key, whether its value is as Kafka's schema says, its fields in that order."""
 
 REMOVABLE: Final = ("connector-", "target-state-")
-"""Of what a worker writes tombstones."""
+"""Prefixes of keys for which a worker writes tombstones."""
 
 
 def _is_right(event: ConfigAppended) -> bool:

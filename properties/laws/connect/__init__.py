@@ -1,4 +1,4 @@
-"""Connect: what the rounds of a group of Kafka Connect workers assign, and what its workers run."""
+"""Connect: the rounds of a group of Kafka Connect workers, and the connectors and tasks that its workers run."""
 
 from typing import Final
 

@@ -106,7 +106,7 @@ def _with_its_configs(worker: Worker, event: Event) -> Iterator[Finding]:
         if not isinstance(started, TaskStarted) or work not in snapshot.tasks:
             continue
         if work in worker.leftovers:
-            yield Excused("an eager round leaves what runs since an incremental one")
+            yield Excused("an eager round leaves work of an incremental one")
             continue
         wanted = (configs.get(work), applied.get(connector_of(work)))
         if not (_differ(started.config, wanted[0]) or _differ(started.connector_config, wanted[1])):
@@ -186,7 +186,7 @@ ConfiguredWorkRuns: Final = Invariant(
     claim="when the group has converged, every configured connector and task runs, failed, or is paused or stopped on "
     "some worker",
     source="KIP-415; DistributedHerder.startWork",
-    premises=(CONVERGED, "every worker records what it starts"),
+    premises=(CONVERGED, "every worker records its starts"),
     needs_end=True,
     exempted_by=(ConnectorStarted, RejoinRequested, TaskStarted, WorkerClaimed),
     fold=completion(

@@ -1,10 +1,11 @@
-"""Causes in a Connect group: why a round begins, and why a worker starts again what it had started."""
+"""Causes in a Connect group: why a round begins, and why a worker starts a connector or task again."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
     ConfigAppended,
     ConnectAssignmentReceived,
     ConnectorStarted,
@@ -12,6 +13,9 @@ from rebalance_check.model.vocabulary.events import (
     MemberCrashed,
     MemberLeft,
     MemberStarted,
+    RequestAnswered,
+    RequestParked,
+    RequestSent,
     TaskStarted,
 )
 from rebalance_check.properties.engines import CHECKED, Effect, Excused, Findings, broken, cause, form
@@ -53,17 +57,20 @@ ConnectRoundHasACause: Final = Invariant(
     "config topic begins one",
     source="KIP-415; DistributedHerder.ConfigUpdateListener, handleRebalanceCompleted; WorkerCoordinator",
     premises=(
-        "the config topic is recorded, and what happens to the members",
-        "a worker that had read further than its assignment joins again",
+        "the config topic is recorded, and so are the starts and ends of members",
+        "a worker that has read further than its assignment when it accepts it joins again",
         "a round for which no worker read more is excused: the network may deliver a JoinGroup twice",
         "a record explains two rounds, a change of the members three: workers that act on it later ask for more",
         "an id that its coordinator forgets rejoins: MembershipLost, CoordinatorLost or MemberPaused tells it",
     ),
-    exempted_by=(*OF_MEMBERS, ConfigAppended),
-    fold=form({ConnectAssignmentReceived: _round}, views=(RoundCauses,), needs=((ConfigAppended,),)),
+    exempted_by=(*OF_MEMBERS, AssignmentAccepted, ConfigAppended, RequestAnswered, RequestParked, RequestSent),
+    fold=form(
+        {ConnectAssignmentReceived: _round}, views=(RoundCauses,), needs=((ConfigAppended,), (AssignmentAccepted,))
+    ),
     breaks="""
         ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=0)
+        AssignmentAccepted(member="w0", generation=1, config_offset=0, work=())
         ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED"}')
         ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=1)
@@ -71,6 +78,7 @@ ConnectRoundHasACause: Final = Invariant(
     holds="""
         ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=0)
+        AssignmentAccepted(member="w0", generation=1, config_offset=0, work=())
         ConfigAppended(writer="w0", offset=0, key="connector-c", value='{"properties":{}}')
         ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=1)
@@ -78,6 +86,7 @@ ConnectRoundHasACause: Final = Invariant(
     excuses="""
         ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=1)
+        AssignmentAccepted(member="w0", generation=1, config_offset=1, work=())
         ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED"}')
         ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=1)
@@ -99,7 +108,8 @@ def _anew(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
 
 
 def _noted(event: ConnectAssignmentReceived, restarts: Restarts) -> list[Any]:
-    """The assignment explains one start, and a herder may act after the round on what it read shortly before."""
+    """The assignment explains one start, and a herder may act after the round on records that it read shortly
+    before."""
     return [(restarts.workers.of(event.member).number, work) for work in (*restarts.new, *restarts.noted)]
 
 

@@ -1,4 +1,4 @@
-"""Rounds of a Connect group: what their workers receive, and what a round needs to begin (KIP-415)."""
+"""Rounds of a Connect group: the assignments that workers receive (KIP-415)."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def _fits(event: ConnectAssignmentReceived, workers: Workers) -> Findings:
     return _misfit(event, f"has a delay of {event.delay_ms} ms, where {leader.name} allows {longest} ms at most")
 
 
-def _misfit(event: ConnectAssignmentReceived, what: str) -> Finding:
-    headline = f"the assignment of {event.member} in generation {event.generation} {what}"
-    return broken(headline, (f"{event.member} received it at {STEP}, and it {what}: contradiction.", event))
+def _misfit(event: ConnectAssignmentReceived, fault: str) -> Finding:
+    headline = f"the assignment of {event.member} in generation {event.generation} {fault}"
+    return broken(headline, (f"{event.member} received it at {STEP}, and it {fault}: contradiction.", event))
 
 
 ConnectAssignmentIsWellFormed: Final = Invariant(

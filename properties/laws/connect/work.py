@@ -60,7 +60,7 @@ BLOCKED_MS: Final = 8_000
 
 
 def _runs_once(event: Started, workers: Workers) -> Iterator[Finding]:
-    """No other worker runs it, but for workers that were removed unawares, and what an eager round left."""
+    """No other worker runs it, but for workers that were removed unawares, and work that an eager round left."""
     work, worker = work_of(event), workers.of(event.member)
     if work in worker.outdated:
         yield Excused("the worker does not know that it was removed")
@@ -77,7 +77,7 @@ def _may_run_too(worker: Worker, other: Worker, work: str, event: Started, worke
     if work in other.outdated:
         return "the other worker does not know that it was removed"
     if work in other.leftovers or worker.ignores(other):
-        return "an eager round leaves what runs since an incremental one"
+        return "an eager round leaves work of an incremental one"
     overtaken = other.received is not None and workers.is_behind(worker, other.received.generation)
     if overtaken or workers.is_behind(other, event.generation):
         return "one of the workers has not joined the generation that the coordinator shows it in"
@@ -99,7 +99,7 @@ WorkRunsOnce: Final = Invariant(
     claim="a connector or task runs on one worker at a time",
     source="KIP-415; DistributedHerder.startWork, RebalanceListener.onRevoked",
     premises=(
-        "what a worker cancelled may still run; it is not counted",
+        "cancelled work may still run; it is not counted",
         "a worker that learned that it is no member, or that the coordinator's events show removed, may run what it "
         "ran until its next assignment; without these events, so may one that was paused or lost its coordinator, and "
         "all where a log lost its end",
@@ -144,7 +144,7 @@ WorkRunsOnce: Final = Invariant(
 
 
 def _was_assigned(event: Started, workers: Workers) -> Findings:
-    """The assignments that the worker received give it the work; what it says that it accepted does not count."""
+    """The assignments that the worker received give it the work; its own AssignmentAccepted does not count."""
     worker, work = workers.of(event.member), work_of(event)
     if worker.received is None or worker.configured is None:
         return None
@@ -212,7 +212,7 @@ def _waits_for_configs(event: AssignmentAccepted, workers: Workers) -> Findings:
 StartWaitsForConfigs: Final = Invariant(
     name="start_waits_for_configs",
     family="connect",
-    claim="a worker starts what it was assigned only when the assignment has no error and the worker has read the "
+    claim="a worker starts assigned work only when the assignment has no error and the worker has read the "
     "config topic exactly as far as the leader had",
     source="DistributedHerder.handleRebalanceCompleted",
     premises=("the worker logs how far it had read when it began to start work",),
@@ -233,13 +233,13 @@ StartWaitsForConfigs: Final = Invariant(
 
 
 def _runs_beyond(event: RunEnded, workers: Workers) -> Iterator[Finding]:
-    """An eager round left what the run names as running beyond a claim."""
+    """An eager round left the work that the run names as running beyond a claim."""
     for name, work in event.unclaimed:
         worker = workers.of(name)
         if worker.received is None:
             continue
         if work in worker.leftovers:
-            yield Excused("an eager round leaves what runs since an incremental one")
+            yield Excused("an eager round leaves work of an incremental one")
             continue
         yield broken(
             f"{name} runs {work} to the end and does not claim it",
@@ -250,7 +250,7 @@ def _runs_beyond(event: RunEnded, workers: Workers) -> Iterator[Finding]:
 
 
 def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Workers) -> Findings:
-    """All that runs is in the claim, but for what an eager round left."""
+    """All that runs is in the claim, but for work that an eager round left."""
     worker = workers.of(event.member)
     if worker.received is None:
         return None
@@ -271,8 +271,8 @@ RunningWorkIsClaimed: Final = Invariant(
     claim="whenever a worker joins, or accepts an assignment, and when a run ends, it claims all that it runs",
     source="KIP-415; WorkerCoordinator.onJoinComplete, DistributedHerder.RebalanceListener.onRevoked",
     premises=(
-        "what it ran under an incremental protocol when an eager assignment came may go on (KAFKA-13816)",
-        "a run names in RunEnded what workers run beyond their claims",
+        "work of an incremental protocol may go on when an eager assignment comes (KAFKA-13816)",
+        "a run names in RunEnded all work beyond the claims of workers",
     ),
     exempted_by=(*SHOWS_WHAT_RUNS, ConnectAssignmentReceived, WorkRevocationStarted),
     evidence=Evidence.CONCERNED,
@@ -303,7 +303,7 @@ def _revocation_over(event: WorkRevocationEnded, workers: Workers) -> Findings:
 
 
 def _revoked(event: ConnectAssignmentReceived, workers: Workers) -> Findings:
-    """The worker stopped what the assignment revokes before."""
+    """The worker stopped the revoked work before."""
     return _has_stopped(event, event.revoked, "its assignment revokes it", workers) if event.revoked else None
 
 

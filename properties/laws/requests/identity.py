@@ -79,11 +79,11 @@ def _why_dropped(client: Client, join: RequestObserved) -> str:
 
 
 def _came_early(client: Client, refused: Answered) -> bool:
-    """Whether the client may not have completed its join yet when it was refused."""
-    synced = client.round.synced if client.round else None
-    if client.is_own and client.since.completed is not None:
-        return False
-    return synced is None or refused.time_ms - synced.time_ms < client.session_ms
+    """Whether the client may not have completed its join yet when it was refused: its own record says when it has."""
+    if client.is_own:
+        return client.since.completed is None
+    last = client.round
+    return last is None or last.synced is None or refused.time_ms - last.synced.time_ms < last.join.rebalance_timeout_ms
 
 
 def _required_ms(_client: Client, request: RequestObserved, got: ReplyObserved) -> int:
@@ -178,13 +178,16 @@ def _spoken_generation(client: Client, sent: RequestObserved) -> Findings:
 
 
 def _claimed_generation(client: Client, sent: RequestObserved) -> Findings:
-    """The generation of the last assignment, or a later one that the client was accepted into."""
-    last = client.applied
+    """The generation of the last assignment, or a later one that the client was accepted into.
+
+    Where the log lost its tail, the later one may have the lower number.
+    """
+    last, newest = client.applied, client.round
     if sent.subscription_version < _GENERATION_SINCE or not sent.owned or last is None or not client.is_member:
         return None
-    if client.lost is not None or _may_be_older(client, last):
+    if client.lost is not None or newest is None or _may_be_older(client, last):
         return None
-    known = [generation for generation in client.rounds if generation >= last.generation]
+    known = {newest.generation, *(generation for generation in client.rounds if generation >= last.generation)}
     said = f"generation {sent.owned_generation}" if sent.owned_generation >= 0 else "no generation"
     fits = sent.owned_generation in known
     return verdict(
@@ -208,7 +211,7 @@ MemberIdIsKept: Final = of_clients(
     source="AbstractCoordinator.resetStateOnResponseError, resetStateAndRejoin",
     premises=(
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
-        "a session timeout of its SyncGroup may not have completed its join, and resets itself",
+        "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
     ),
     fold=form({**requests(_id_is_kept, Api.JOIN_GROUP), MemberJoined: _joined_as}, views=(Clients, Members)),

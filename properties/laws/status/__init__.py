@@ -1,4 +1,4 @@
-"""Status: what a store of statuses owes its readers, and what workers say in statuses."""
+"""Status: the duties of a store of statuses to its readers, and the statuses that workers write."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Status reads: what a store of statuses takes into its cache, answers and lists (``KafkaStatusBackingStore``)."""
+"""Status reads: the cache, the answers and the lists of a store of statuses (``KafkaStatusBackingStore``)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ StaleUnassignedIgnored: Final = Invariant(
 
 
 def _listed(event: StatusesListed, stores: Stores) -> Findings:
-    """Exactly what is cached; among connectors also those that this store only wrote."""
+    """Exactly the cached ones; among connectors also those that this store only wrote."""
     expected = _to_list(event, stores)
     wrong = sorted(set(event.names) ^ set(expected))
     if not wrong and len(event.names) == len(expected):

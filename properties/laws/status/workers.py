@@ -1,4 +1,4 @@
-"""Statuses of workers: what a Connect worker says of the connectors and tasks that it runs."""
+"""Statuses of workers: the states that a Connect worker writes of the connectors and tasks that it runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ RemovedWorkLosesItsStatus: Final = Invariant(
     source="DistributedHerder.RebalanceListener.onAssigned; KAFKA-9472",
     premises=(
         "tasks of a connector that has no status of its own are passed over",
-        "configured is what the worker has read by then, as its next snapshot shows",
+        "configured is a connector or task in the worker's next snapshot",
     ),
     exempted_by=(ConfigSnapshotTaken, MembershipLost, StatusAttempted),
     evidence=Evidence.CONCERNED,
@@ -124,7 +124,7 @@ RemovedWorkLosesItsStatus: Final = Invariant(
 
 
 def _says_what_runs(event: Event, announcements: Announcements, targets: Targets) -> Iterator[Finding]:
-    """No worker writes any more: operators see from here on what is in the topic now."""
+    """No worker writes any more: operators see the present end of the topic from here on."""
     workers = announcements.workers
     for worker in workers.each() if workers.have_converged else ():
         for work in sorted(worker.claim or ()) if worker.store else ():
@@ -164,6 +164,8 @@ def _last_status(  # noqa: PLR0917 - a rule and its views
         return Excused("a race explains the last record")
     if last is not None and by and not by.attempted.safe and (last.worker != worker.store or last.send > 1):
         return Excused("a put of another worker, or one that was tried again, may come behind it")
+    if last is not None and by and last.worker != worker.store and by.attempted.generation >= called.generation:
+        return Excused("a safe put of another worker is admitted where its generation is not older")
     shown = "unknown" if by is None else by.attempted.status
     return broken(
         f"the last status of {work} is {shown}, and it is {' or '.join(wanted)} at {worker.name}",
@@ -193,7 +195,8 @@ LastStatusSaysWhatRuns: Final = Invariant(
     premises=(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",
         "the worker claims it, and its last write of it was acknowledged",
-        "a put of another worker, or one that is tried again, may come behind it, and what a race explains",
+        "a put of another worker, or one that is tried again, may come behind it, and one that a race explains; a safe one "
+        "may if its generation is not older, as that of a zombie is not where the group was created anew",
         "without records of the config topic every target state is possible",
     ),
     needs_end=True,

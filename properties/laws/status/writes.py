@@ -47,7 +47,7 @@ ExplainedOverwrite: Final = Invariant(
     claim="a safe write never replaces another worker's newer status that its writer had read and still held",
     source="KafkaStatusBackingStore.putSafe",
     premises=(
-        "what counts is the check that let this send through: the call, or for a retry the answer before it",
+        "the check that let this send through counts: the call, or for a retry the answer before it",
         "a newer status that was not yet read may be replaced: check and append are not atomic",
     ),
     exempted_by=(StatusRead,),
@@ -214,7 +214,7 @@ def _sent_again(event: StatusSent) -> Effect | None:
 
 
 def _send(event: StatusSent) -> list[Any]:
-    return [(what, event.key, *send_of(event)) for what in ("append", "answer")]
+    return [(kind, event.key, *send_of(event)) for kind in ("append", "answer")]
 
 
 def _failure(event: StatusAnswered) -> Any:

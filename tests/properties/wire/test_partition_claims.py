@@ -77,6 +77,15 @@ def it_was_assigned_what_it_does_not_want(wire: Wire) -> None:
 
 
 @case("claims_are_the_assignment", HELD)
+def it_wanted_less_before_its_assignment_arrived(wire: Wire) -> None:
+    settled(wire, **COOPERATIVE)
+    join = wire.joins("p0", "m", owned=("t-0",), owned_generation=1, **{**COOPERATIVE, "topics": ("t", "u")})
+    wire.is_accepted("p0", join, "m", 2, leader="n", protocol="cooperative-sticky")
+    wire.syncs("p0", "m", 2, ("u-0",))
+    wire.joins("p0", "m", owned=("t-0",), owned_generation=2, **COOPERATIVE)
+
+
+@case("claims_are_the_assignment", HELD)
 def its_join_group_was_lost_with_its_connection(wire: Wire) -> None:
     settled(wire, **COOPERATIVE)
     wire.asks("p0", "OffsetFetch", partitions=("t-0",))
@@ -138,6 +147,17 @@ def it_claims_for_a_later_one_whose_assignment_it_did_not_get(wire: Wire) -> Non
     wire.is_accepted("p0", join, "m", 2, leader="n")
     wire.asks("p0", "SyncGroup", "REBALANCE_IN_PROGRESS", member_id="m", request_generation=2)
     wire.joins("p0", "m", owned=("t-0",), owned_generation=2, **COOPERATIVE)
+
+
+@case("generation_is_the_last", HELD)
+def the_coordinator_went_back_to_an_earlier_one(wire: Wire) -> None:
+    wire.starts("p0")
+    wire.enters("p0", "m", 5, ("t-0",), leader="n", **COOPERATIVE)
+    wire.beats("p0", "m", 5, "REBALANCE_IN_PROGRESS")
+    join = wire.joins("p0", "m", owned=("t-0",), owned_generation=5, **COOPERATIVE)
+    wire.is_accepted("p0", join, "m", 4, leader="n")
+    wire.asks("p0", "SyncGroup", "REBALANCE_IN_PROGRESS", member_id="m", request_generation=4)
+    wire.joins("p0", "m", owned=("t-0",), owned_generation=4, **COOPERATIVE)
 
 
 @case("generation_is_the_last", HELD)
