@@ -160,7 +160,6 @@ from rebalance_check.properties.laws.admission import (
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
     AssignmentIsComplete,
-    AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
@@ -311,7 +310,6 @@ __all__ = [
     "AssignmentComputed",
     "AssignmentIsComplete",
     "AssignmentIsDisjoint",
-    "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
     "CacheFollowsReads",

@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     MemberCrashed,
     MemberLeft,
     MembershipLost,
-    ReplyReceived,
-    RequestIssued,
     RunEnded,
     SyncGroupReplied,
     TaskStarted,
 )
 from rebalance_check.model.vocabulary.ids import topic_of
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Effect,
-    Excused,
-    Fact,
-    Finding,
-    agreement,
-    broken,
-    cause,
-    completion,
-    form,
-)
+from rebalance_check.properties.engines import CHECKED, Excused, Fact, Finding, agreement, broken, completion, form
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.generation import RECORDED
@@ -37,7 +23,6 @@ from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.assignments import LastComputed
 from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.holdings import Holdings
-from rebalance_check.properties.views.steps import Steps
 
 # ---------------------------------------------------------------------------------------------- what is computed
 
@@ -138,54 +123,6 @@ AssignmentIsComplete: Final = Invariant(
 )
 
 # ---------------------------------------------------------------------------------------------- what is handed out
-
-
-def _handed_out(event: ReplyReceived, steps: Steps) -> Effect | None:
-    asked = steps.answered
-    if asked is None or asked.api != Api.SYNC_GROUP or not event.assignment:
-        return None
-    generation = asked.request_generation
-    return Effect(
-        (generation, event.assignment),
-        f"{asked.member_id} is assigned what no member sent in generation {generation}",
-        f"{asked.member_id} was answered {event.assignment} at {STEP}",
-        event,
-    )
-
-
-def _brought(event: RequestIssued, _steps: Steps) -> list[tuple[int, str]]:
-    """The assignment may be given out in that generation from here on, one of a follower, too."""
-    if event.api != Api.SYNC_GROUP:
-        return []
-    return [(event.request_generation, text) for _, text in event.assignments]
-
-
-AssignmentIsOfItsGeneration: Final = Invariant(
-    name="assignment_is_of_its_generation",
-    family="assignment",
-    claim="a SyncGroup is answered with an assignment that a SyncGroup of the same generation brought, or with none",
-    source="ClassicGroup.assignment; GroupMetadataManager.setAndPropagateAssignment",
-    premises=("the history holds what clients sent and received (RequestIssued, ReplyReceived)",),
-    relies_on=frozenset({Feature.LEADER, Feature.GENERATIONS}),
-    exempted_by=(RequestIssued,),
-    evidence=Evidence.CONCERNED,
-    fold=cause(
-        {ReplyReceived: _handed_out},
-        {RequestIssued: _brought},
-        lacks="no SyncGroup of that generation brought it",
-        keeps_causes=True,
-        views=(Steps,),
-    ),
-    breaks="""
-        RequestIssued(client="b", api="SyncGroup", member_id="b-1", request_generation=2)
-        ReplyReceived(assignment="5f1d9c2a")
-    """,
-    holds="""
-        RequestIssued(client="b", api="SyncGroup", member_id="b-1", request_generation=2,
-                      assignments=(("b-1", "5f1d9c2a"),))
-        ReplyReceived(assignment="5f1d9c2a")
-    """,
-)
 
 
 def _given(event: SyncGroupReplied) -> Fact | None:
