@@ -27,7 +27,7 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "requests_are_fenced": ("one_assignment_per_generation", "one_member_per_instance", "no_double_ownership"),
     # Owners of partitions, connectors and tasks.
     "assignment_is_disjoint": ("assigned_once_per_generation",),
-    "owned_equals_assigned": ("no_double_ownership", "assignment_is_complete"),
+    "owned_equals_assigned": ("no_double_ownership", "every_partition_gets_an_owner"),
     "assigned_once_per_generation": ("no_double_ownership",),
     "revoked_before_reassigned": ("no_double_ownership",),
     "reset_member_loses_everything": ("no_double_ownership", "callbacks_alternate", "lost_is_not_committed"),
@@ -36,7 +36,8 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "revoked_work_has_stopped": ("work_runs_once", "no_double_ownership"),
     "work_is_granted_once": ("work_runs_once", "no_double_ownership"),
     # A rebalance that does not end.
-    "assignment_is_complete": ("rebalance_completes",),
+    "assignment_is_complete": ("every_partition_gets_an_owner",),
+    "every_partition_gets_an_owner": ("rebalance_completes",),
     "silent_members_are_removed_in_time": _STUCK,
     "join_phase_ends": _STUCK,
     "laggards_are_removed_in_time": _STUCK,

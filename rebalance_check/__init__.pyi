@@ -249,6 +249,7 @@ from rebalance_check.properties.laws.persistence import (
     PersistedBeforeTheyArePropagated,
 )
 from rebalance_check.properties.laws.progress import (
+    EveryPartitionGetsAnOwner,
     JoinGroupIsAnswered,
     RebalanceCompletes,
     SyncGroupIsAnswered,
@@ -356,6 +357,7 @@ __all__ = [
     "EagerOwnsNothingWhileJoining",
     "EarlierTasksAreFenced",
     "Event",
+    "EveryPartitionGetsAnOwner",
     "ExitCode",
     "ExplainedOverwrite",
     "FencedBeforeStart",

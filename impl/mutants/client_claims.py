@@ -34,7 +34,7 @@ CLIENT_CLAIM_MUTANTS: Final = [
     _mutant(
         "leader-overlooks-new-partitions",
         "a leader that learns of new partitions does not join again",
-        "rebalance_completes",
+        "every_partition_gets_an_owner",
         replace(_METADATA, first=20, last=30),
     ),
     _mutant(

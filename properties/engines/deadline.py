@@ -7,10 +7,10 @@ shows that the obligation is still open, and the record of those that could have
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunStarted
 from rebalance_check.properties.engines.order import ALL
@@ -145,6 +145,10 @@ def deadline(
     return fold
 
 
+SHORTEN_AT: Final = 64
+"""A clock with more times than these forgets those that no wait needs."""
+
+
 @dataclass(slots=True)
 class _Clock:
     """The clock of one source. ``firsts`` has, for each event before which waits had begun since the one before it, the
@@ -157,6 +161,12 @@ class _Clock:
         """The time of the first event since the wait of this number began."""
         at = bisect_left(self.firsts, (number, -1))
         return self.firsts[at][1] if at < len(self.firsts) else inf
+
+    def shorten(self, numbers: Iterable[int]) -> None:
+        """Forget the times that none of these waits needs."""
+        if len(self.firsts) > SHORTEN_AT:
+            needed = {bisect_left(self.firsts, (number, -1)) for number in numbers}
+            self.firsts = [first for at, first in enumerate(self.firsts) if at in needed] + self.firsts[-1:]
 
 
 class EventuallyFold(DeadlineFold):
@@ -171,9 +181,10 @@ class EventuallyFold(DeadlineFold):
         allowed_ms: Callable[..., int],
         stands_still: Callable[..., bool],
         views: Views,
+        needs: Needs,
     ) -> None:
         everything = tuple(EVENT_TYPES.values())
-        super().__init__(invariant, begins, ends, cancels, everything, _from_its_begin, views, ())
+        super().__init__(invariant, begins, ends, cancels, everything, _from_its_begin, views, needs)
         self.bookkeeping = frozenset(everything) - frozenset(begins)
         self._allowed_ms, self._stands_still = allowed_ms, stands_still
         self._has_one_clock = self._have_times = self._is_unbounded = False
@@ -193,8 +204,7 @@ class EventuallyFold(DeadlineFold):
         """Look at the waits only where one may be late."""
         clock, time_ms = self._clock_of(event), event.time_ms
         if not clock.firsts or clock.firsts[-1][0] != self._count:
-            clock.firsts.append((self._count, time_ms))
-            clock.due_ms = min(clock.due_ms, time_ms + allowed_ms)
+            self._note(clock, time_ms + allowed_ms, time_ms)
         if allowed_ms != self._known_ms:
             self._known_ms = allowed_ms
             for each in self._clocks.values():
@@ -204,6 +214,12 @@ class EventuallyFold(DeadlineFold):
         ends = {key: clock.first_since(self._number[key]) + allowed_ms for key in self._open}
         clock.due_ms = min((end_ms for end_ms in ends.values() if end_ms >= time_ms), default=inf)
         return [self._open[key] for key, end_ms in ends.items() if end_ms < time_ms] or None
+
+    def _note(self, clock: _Clock, due_ms: int, time_ms: int) -> None:
+        """The first event since the newest wait began."""
+        clock.shorten(self._number.values())
+        clock.firsts.append((self._count, time_ms))
+        clock.due_ms = min(clock.due_ms, due_ms)
 
     def _clock_of(self, event: Event) -> _Clock:
         return self._clocks.setdefault("" if self._has_one_clock else event.source, _Clock())
@@ -225,8 +241,7 @@ class EventuallyFold(DeadlineFold):
             if due.key not in self._number:
                 self._count += 1
                 self._number[due.key] = self._count
-                clock.firsts.append((self._count, event.time_ms))
-                clock.due_ms = min(clock.due_ms, event.time_ms + self._known_ms)
+                self._note(clock, event.time_ms + self._known_ms, event.time_ms)
 
     def _close(self, key: Hashable) -> bool:
         self._number.pop(key, None)
@@ -271,6 +286,7 @@ def eventually(
     cancels: Mapping[type[Event], Ends] | None = None,
     stands_still: Callable[..., bool] = _never,
     views: Views = (),
+    needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
     """An invariant that everything awaited happens, within a time that may become known later.
 
@@ -279,6 +295,6 @@ def eventually(
     """
 
     def fold(invariant: Invariant) -> Fold:
-        return EventuallyFold(invariant, begins, ends, cancels or {}, allowed_ms, stands_still, views)
+        return EventuallyFold(invariant, begins, ends, cancels or {}, allowed_ms, stands_still, views, needs)
 
     return fold

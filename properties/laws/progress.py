@@ -7,23 +7,34 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    CoordinatorElected,
     Event,
     GroupStatusChanged,
     IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
     MemberCrashed,
+    MemberJoined,
     MemberLeft,
+    MemberPaused,
     MemberRemoved,
+    MemberResumed,
+    MembershipLost,
     MemberStarted,
     NodeChanged,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
     ReplyReceived,
     RequestAnswered,
     RequestIssued,
     RequestParked,
     RequestSent,
     RunEnded,
+    SubscriptionChanged,
     SyncGroupReplied,
+    TopicsDescribed,
 )
 from rebalance_check.properties.engines import ALL, CHECKED, Broken, Due, Finding, completion, eventually
 from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind, declared
@@ -32,6 +43,7 @@ from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.awaited import ANSWER, BEGIN, VOID, OpenRequests
 from rebalance_check.properties.views.coordinator import Incarnations
+from rebalance_check.properties.views.ownerless import Ownerless
 from rebalance_check.properties.views.timeouts import GRACE_MS, Timeouts
 
 _TIMES: Final = (
@@ -121,6 +133,65 @@ SyncGroupIsAnswered: Final = Invariant(
     """,
     breaks="""HeartbeatReplied(generation=1, member_id="b", time_ms=80000)""",
     holds="""SyncGroupReplied(generation=1, request=1, member_id="a", time_ms=60000)""",
+)
+
+
+def _lacking(event: Event, ownerless: Ownerless, _timeouts: Timeouts) -> list[Due]:
+    return [Due(one, event, 0, f"{one} has no owner", "") for one in ownerless.lacking]
+
+
+def _within_ms(ownerless: Ownerless, timeouts: Timeouts) -> int:
+    rebalances_ms = timeouts.two_rebalances()
+    return rebalances_ms + ownerless.metadata_ms if rebalances_ms else 0
+
+
+def _owned(_event: Event, ownerless: Ownerless, _timeouts: Timeouts) -> list[str]:
+    lacking = set(ownerless.lacking)
+    return [partition for partition in ownerless.exist if partition not in lacking]
+
+
+def _shaken(_event: Event, ownerless: Ownerless, _timeouts: Timeouts) -> object | None:
+    return ALL if ownerless.is_shaken else None
+
+
+_MOVES: Final[tuple[type[Event], ...]] = (
+    TopicsDescribed, MemberStarted, SubscriptionChanged, MemberJoined, AssignmentCompleted, MemberCrashed, MemberLeft,
+    MembershipLost, MemberPaused, MemberResumed, PartitionsAssigned, PartitionsRevoked, PartitionsLost, NodeChanged,
+    CoordinatorElected, IncarnationStarted, IncarnationEnded,
+)  # fmt: skip
+
+EveryPartitionGetsAnOwner: Final = Invariant(
+    name="every_partition_gets_an_owner",
+    family="deadlines",
+    claim="a partition that exists, and that a member of the group wants, gets an owner within two rebalances",
+    source="ConsumerPartitionAssignor.assign; KIP-429 (a withheld partition is assigned in the follow-up rebalance)",
+    premises=(
+        "the history says which partitions exist (TopicsDescribed) and what members want (MemberStarted, "
+        "SubscriptionChanged)",
+        "events carry times and the timeouts of all members; the deadline is the longest session, two join phases and "
+        "two sync phases, and the age that metadata may have",
+        "it begins again when a member starts, joins, leaves, crashes, loses its membership, is paused or changes its "
+        "subscription, when topics change, and when the coordinator does",
+        _ONE_CLOCK,
+        _OPEN,
+    ),
+    exempted_by=(MemberCrashed, MemberLeft, SubscriptionChanged, PartitionsAssigned, AssignmentCompleted),
+    fold=eventually(
+        dict.fromkeys(_MOVES, _lacking),
+        dict.fromkeys(_MOVES, _owned),
+        cancels=dict.fromkeys(_MOVES, _shaken),
+        allowed_ms=_within_ms,
+        views=(Ownerless, Timeouts),
+        needs=((TopicsDescribed,), (MemberStarted, SubscriptionChanged), (MemberJoined, AssignmentCompleted)),
+    ),
+    kind=Kind.LIVENESS,
+    opening="""
+        TopicsDescribed(partitions=("t-0",), metadata_max_age_ms=5000)
+        MemberStarted(member="m0", topics=("t",), rebalance_timeout_ms=60000, session_timeout_ms=10000)
+        AssignmentCompleted(member="m0", generation=1, owned=())
+    """,
+    breaks="""OffsetCommitted(member="m0", generation=1, partition="u-0", offset=0, time_ms=400000)""",
+    holds="""AssignmentCompleted(member="m0", generation=2, owned=("t-0",), time_ms=60000)""",
 )
 
 

@@ -39,7 +39,7 @@ class Timeouts(Memory):
                 CoordinatorConfigured: self._on_configured,
             }
         )
-        self._rebalance = self._initial_delay = 0
+        self._rebalance = self._session = self._initial_delay = 0
         self._are_partial = False
 
     def join_phase(self) -> int:
@@ -51,22 +51,30 @@ class Timeouts(Memory):
         """How long a sync phase may take, 0 for unknown."""
         return self._rebalance + GRACE_MS if self._rebalance and not self._are_partial else 0
 
+    def two_rebalances(self) -> int:
+        """How long it takes until silent members are removed and two rebalances are complete, 0 for unknown."""
+        both = self.join_phase() + self.sync_phase()
+        return self._session + 2 * both if both and self._session else 0
+
+    def _note(self, rebalance_ms: int, session_ms: int) -> None:
+        self._rebalance, self._session = max(self._rebalance, rebalance_ms), max(self._session, session_ms)
+
     def _on_started(self, event: MemberStarted) -> None:
-        self._rebalance = max(self._rebalance, event.rebalance_timeout_ms)
+        self._note(event.rebalance_timeout_ms, event.session_timeout_ms)
 
     def _on_parked(self, event: RequestParked) -> None:
         """A JoinGroup has its timeouts; version 0 has one for both."""
         if event.api == Api.JOIN_GROUP:
-            self._rebalance = max(self._rebalance, event.rebalance_timeout_ms or event.session_timeout_ms)
+            self._note(event.rebalance_timeout_ms or event.session_timeout_ms, event.session_timeout_ms)
 
     def _on_issued(self, event: RequestIssued) -> None:
         if event.api == Api.JOIN_GROUP:
-            self._rebalance = max(self._rebalance, rebalance_timeout_of(event))
+            self._note(rebalance_timeout_of(event), event.session_timeout_ms)
 
     def _on_incarnation(self, event: IncarnationStarted) -> None:
         """The record has the timeouts of its members."""
         self._are_partial |= bool(event.members) and not event.rebalance_timeout_ms and not self._rebalance
-        self._rebalance = max(self._rebalance, event.rebalance_timeout_ms)
+        self._note(event.rebalance_timeout_ms, event.session_timeout_ms)
         self._initial_delay = max(self._initial_delay, event.initial_rebalance_delay_ms)
 
     def _on_configured(self, event: CoordinatorConfigured) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
     CoordinatorConfigured,
     CoordinatorElected,
     Event,
@@ -18,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationStarted,
     JoinGroupReplied,
     MemberCrashed,
+    MemberJoined,
     MemberLeft,
     MemberPaused,
     MemberRemoved,
@@ -25,6 +27,8 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     NodeChanged,
     OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsRevoked,
     ReplyReceived,
     RequestAnswered,
     RequestIssued,
@@ -32,17 +36,22 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
     RunStarted,
     StepStarted,
+    SubscriptionChanged,
     SyncGroupReplied,
+    TopicsDescribed,
 )
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.engines.deadline import SHORTEN_AT, EventuallyFold
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
 History = Callable[..., list[Event]]
 JOIN: Final = "join_group_is_answered"
 SYNC: Final = "sync_group_is_answered"
+OWNER: Final = "every_partition_gets_an_owner"
 REBALANCE_MS: Final = 60_000
 DEADLINE_MS: Final = 70_000
+OWNER_MS: Final = 10_000 + 4 * DEADLINE_MS + 5_000
 VIRTUAL: Final = RunStarted(subject="simulator", punctual=True)
 PREPARING, COMPLETING, STABLE = "PreparingRebalance", "CompletingRebalance", "Stable"
 
@@ -107,6 +116,16 @@ def described(time_ms: int, *members: str) -> GroupDescribed:
     return GroupDescribed(source="runner", status=STABLE, members=tuple((m, "") for m in members), time_ms=time_ms)
 
 
+def topics(time_ms: int, *partitions: str) -> TopicsDescribed:
+    return TopicsDescribed(partitions=partitions, metadata_max_age_ms=5_000, time_ms=time_ms)
+
+
+def completed(time_ms: int, *owned: str, member: str = "m0") -> AssignmentCompleted:
+    return AssignmentCompleted(member=member, generation=1, owned=owned, time_ms=time_ms)
+
+
+IN_GROUP: Final = (topics(0, "t-0"), started("m0", "t"))
+
 HOLD: Final[dict[str, list[list[Event]]]] = {
     JOIN: [
         [started(), sent(1_000), answered(1_000 + DEADLINE_MS), sent(200_000, "Heartbeat")],
@@ -150,6 +169,18 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "a"),
          MemberRemoved(incarnation=0, generation=1, member_id="a", reason="left"), step(200_000)],
     ],
+    OWNER: [
+        [*IN_GROUP, completed(0), completed(OWNER_MS, "t-0"), committed(OWNER_MS * 3)],
+        [*IN_GROUP, completed(0), PartitionsAssigned(member="m0", generation=1, partitions=("t-0",), time_ms=OWNER_MS),
+         committed(OWNER_MS * 3)],
+        [*IN_GROUP, completed(0), SubscriptionChanged(member="m0", topics=(), time_ms=1), committed(OWNER_MS * 3)],
+        [*IN_GROUP, completed(0), MembershipLost(member="m0", generation=1, reason="x"), committed(OWNER_MS * 3)],
+        # it does not exist any more
+        [*IN_GROUP, completed(0), topics(9), committed(OWNER_MS * 3)],
+        # another member joins: the group rebalances once more
+        [*IN_GROUP, completed(0), started("m1", "t"), MemberJoined(member="m1", generation=2),
+         completed(OWNER_MS, "t-0"), committed(OWNER_MS * 3)],
+    ],
 }  # fmt: skip
 """Histories in which each claim is put to the test and holds."""
 
@@ -175,17 +206,24 @@ BREAK: Final[dict[str, list[list[Event]]]] = {
         [parked(0), joined(0), parked(1_000, "SyncGroup", 2), tick(1_001 + DEADLINE_MS)],
         [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "z"), described(1), step(2 + DEADLINE_MS)],
     ],
+    OWNER: [
+        [*IN_GROUP, completed(0), committed(OWNER_MS + 1)],
+        [*IN_GROUP, completed(0), completed(OWNER_MS // 2), completed(OWNER_MS + 1)],
+        [*IN_GROUP, completed(0, "t-0"),
+         PartitionsRevoked(member="m0", generation=1, partitions=("t-0",), time_ms=1_000), committed(OWNER_MS + 1_001)],
+        [*IN_GROUP, completed(0, "t-0"), topics(0, "t-0", "t-1"), completed(1, "t-0"), committed(OWNER_MS + 2)],
+    ],
 }  # fmt: skip
 """Histories that break each claim, by the last event."""
 
 OPEN: Final[list[tuple[str, list[Event], str]]] = [
-    (JOIN, [started(), sent(1_000), committed(DEADLINE_MS)], "ends before the deadline"),
+    (JOIN, [started(), sent(1_000), committed(DEADLINE_MS)], "before the deadline"),
     (JOIN, [started(), sent(0), committed(0)], "carry no times"),
     (JOIN, [sent(1_000), committed(900_000)], "no event says the timeouts"),
     # clocks of two sources are not compared
-    (JOIN, [started(), sent(1_000), committed(900_000, "m1")], "ends before the deadline"),
-    # the timeouts of the members that were loaded stand nowhere
+    (JOIN, [started(), sent(1_000), committed(900_000, "m1")], "before the deadline"),
     (SYNC, [parked(0), joined(0), parked(1_000, "SyncGroup", 2), tick(1_000 + DEADLINE_MS)], "before the deadline"),
+    (OWNER, [*IN_GROUP, completed(0), committed(OWNER_MS - 7)], "before the deadline"),
 ]  # fmt: skip
 """Histories that end too early, or say too little."""
 
@@ -238,3 +276,22 @@ def test_nothing_could_be_late__is_untested(history: History, events: list[Event
     verdict = verdict_of(history, JOIN, events)
     assert isinstance(verdict, Untested)
     assert why in verdict.reason
+
+
+def test_nobody_in_the_group_wants_a_partition__is_untested(history: History) -> None:
+    events = [topics(0, "t-0"), started("m0", "u"), completed(0), committed(OWNER_MS * 3)]
+    assert isinstance(verdict_of(history, OWNER, events), Untested)
+
+
+def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: History) -> None:
+    """A clock forgets waits that are over, also where no timeout is known."""
+    events = [event for i in range(2_000) for event in (sent(i, request=i), RequestAnswered(
+        member="m0", api="JoinGroup", request=i, error="NONE", time_ms=i))]  # fmt: skip
+    fold = select([JOIN])[0].start({})
+    assert isinstance(fold, EventuallyFold)
+    for event in history(sent(1, member="m1"), *events):
+        for memory in fold.memories:
+            if type(event) in memory.handlers:
+                memory.handlers[type(event)](event)
+        fold.handlers[type(event)](event)
+    assert all(len(clock.firsts) <= 2 * SHORTEN_AT for clock in fold._clocks.values())

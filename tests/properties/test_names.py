@@ -13,6 +13,7 @@ from rebalance_check.properties.catalogue import CATALOGUE
 IN_BOTH: Final = {
     "assignment_is_disjoint",
     "eager_owns_nothing_while_joining",
+    "every_partition_gets_an_owner",
     "generation_has_only_joined",
     "generation_monotonicity",
     "leader_is_member",

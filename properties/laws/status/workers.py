@@ -195,8 +195,8 @@ LastStatusSaysWhatRuns: Final = Invariant(
     premises=(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",
         "the worker claims it, and its last write of it was acknowledged",
-        "a put of another worker, or one that is tried again, may come behind it, and one that a race explains; a safe one "
-        "may if its generation is not older, as that of a zombie is not where the group was created anew",
+        "a put of another worker, or one that is tried again, may come behind it, and one that a race explains; a safe "
+        "one may if its generation is not older, as that of a zombie is not where the group was created anew",
         "without records of the config topic every target state is possible",
     ),
     needs_end=True,
