@@ -159,7 +159,6 @@ from rebalance_check.properties.laws.admission import (
 )
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
-    AssignmentIsComplete,
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
@@ -309,7 +308,6 @@ __all__ = [
     "AssignmentClaimBrokenError",
     "AssignmentCompleted",
     "AssignmentComputed",
-    "AssignmentIsComplete",
     "AssignmentIsDisjoint",
     "AssignorMachine",
     "Because",
