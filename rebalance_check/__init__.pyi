@@ -159,8 +159,6 @@ from rebalance_check.properties.laws.admission import (
 )
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
-    AssignmentIsComplete,
-    AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
@@ -301,9 +299,7 @@ __all__ = [
     "AssignmentClaimBrokenError",
     "AssignmentCompleted",
     "AssignmentComputed",
-    "AssignmentIsComplete",
     "AssignmentIsDisjoint",
-    "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
     "CacheFollowsReads",
