@@ -159,8 +159,6 @@ from rebalance_check.properties.laws.admission import (
 )
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
-    AssignmentIsComplete,
-    AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
@@ -169,20 +167,14 @@ from rebalance_check.properties.laws.client_causes import MembershipEndsForAReas
 from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.config.exactly_once import (
     EarlierTasksAreFenced,
-    FencedBeforeStart,
-    FencedLeaderAppendsNothing,
     ProducerEpochsGrow,
 )
 from rebalance_check.properties.laws.config.reads import (
-    ReadersReturnTheTopic,
-    ReadsInOrder,
     SnapshotFollowsReads,
     SnapshotsAgree,
 )
 from rebalance_check.properties.laws.config.writes import (
     ChangedTaskConfigsArePublished,
-    CommitFollowsReadBack,
-    ConfigRecordsHaveKafkasForm,
     OnlyTheLeaderRotatesKeys,
 )
 from rebalance_check.properties.laws.connect.at_rest import (
@@ -193,7 +185,6 @@ from rebalance_check.properties.laws.connect.at_rest import (
 from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
 from rebalance_check.properties.laws.connect.rounds import (
     ConnectAssignmentIsAgreed,
-    ConnectAssignmentIsWellFormed,
     WorkIsGrantedOnce,
 )
 from rebalance_check.properties.laws.connect.work import (
@@ -263,7 +254,6 @@ from rebalance_check.properties.laws.refusals import (
 from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
-    ListsFollowReads,
     ReadersConverge,
     StaleUnassignedIgnored,
 )
@@ -274,7 +264,6 @@ from rebalance_check.properties.laws.status.workers import (
 )
 from rebalance_check.properties.laws.status.writes import (
     AppendsAnswerSends,
-    ExplainedOverwrite,
     FlushWaits,
     RetriesAreAdmitted,
     SuppressedIffNewerCached,
@@ -310,9 +299,7 @@ __all__ = [
     "AssignmentClaimBrokenError",
     "AssignmentCompleted",
     "AssignmentComputed",
-    "AssignmentIsComplete",
     "AssignmentIsDisjoint",
-    "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
     "CacheFollowsReads",
@@ -321,7 +308,6 @@ __all__ = [
     "CallbacksAlternate",
     "CancelledWorkEnded",
     "ChangedTaskConfigsArePublished",
-    "CommitFollowsReadBack",
     "CommittedOffsetIsFetched",
     "ConfigAppended",
     "ConfigCallEnded",
@@ -331,14 +317,12 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigReadStarted",
-    "ConfigRecordsHaveKafkasForm",
     "ConfigSnapshotTaken",
     "ConfigStoreStarted",
     "ConfigTransactionEnded",
     "ConfiguredWorkRuns",
     "ConnectAssignmentComputed",
     "ConnectAssignmentIsAgreed",
-    "ConnectAssignmentIsWellFormed",
     "ConnectAssignmentReceived",
     "ConnectRoundHasACause",
     "ConnectionBroken",
@@ -361,9 +345,6 @@ __all__ = [
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
-    "ExplainedOverwrite",
-    "FencedBeforeStart",
-    "FencedLeaderAppendsNothing",
     "FencedStaysFenced",
     "FlushWaits",
     "Fold",
@@ -408,7 +389,6 @@ __all__ = [
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
     "ListenerCalled",
-    "ListsFollowReads",
     "LoadRestoresTheLog",
     "LogTailLost",
     "LookUpAnswered",
@@ -467,8 +447,6 @@ __all__ = [
     "ProducerFenced",
     "ProducerInitialised",
     "ReadersConverge",
-    "ReadersReturnTheTopic",
-    "ReadsInOrder",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",

@@ -1,1 +1,1 @@
-"""Why a run came to no rest, read off its last events: missing replies, repeated steps, the last owner of each thing."""
+"""Why a run came to no rest, read off its last events: missing replies, repeated steps, the last owners."""

@@ -1,4 +1,4 @@
-"""The last request of a member and its fate: answered, parked, lost on its way, or never sent."""
+"""The last request of a member and what became of it: answered, parked, lost on its way, or never sent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REPLIES: Final[dict[str, type[ReplyEvent]]] = {
 
 
 def why_member_waits(member: LastOfMember, events: Sequence[Event], end_ms: int | None) -> Iterator[Because]:
-    """The last exchange of a member, and the steps that it does not take: a sentence for each.
+    """The last exchange of a member, and what it does not do: a sentence for each.
 
     The run ends at ``end_ms``, None where that is not on the clock of the member.
     """
@@ -95,12 +95,13 @@ def _never_asked(member: LastOfMember, end_ms: int | None) -> Iterator[Because]:
 
 
 def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequence[Event]) -> Iterator[Because]:
-    """The fate of the request at its coordinator, where the events of that are recorded."""
-    after = events[next((place for place, event in enumerate(events) if event is sent), len(events)) + 1 :]
+    """What the coordinator does with the request, where its events are recorded."""
     if not any(isinstance(event, CoordinatorEvent) for event in events):
         return
-    replied = next((event for event in after if _answers(event, member, sent)), None)
-    parked = next((event for event in after if _parks(event, member, sent)), None)
+    place = next((at for at, event in enumerate(events) if event is sent), len(events))
+    its_own = [event for event in events[place:] if _is_of(event, member)]
+    replied = next((event for event in its_own if type(event) is _REPLIES.get(sent.api)), None)
+    parked = next((event for event in its_own if isinstance(event, RequestParked) and event.api == sent.api), None)
     if replied is not None:
         error = getattr(replied, "error", "")
         yield Because(f"the coordinator replies {error} at {STEP}, and {member.name} never gets it.", replied)
@@ -108,14 +109,6 @@ def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequenc
         yield Because(f"the coordinator parks it at {STEP} and never replies.", parked)
     else:
         yield Because("no coordinator takes it: the request was lost, or waits where nothing answers.", sent)
-
-
-def _answers(event: Event, member: LastOfMember, sent: RequestSent) -> bool:
-    return type(event) is _REPLIES.get(sent.api) and _is_of(event, member)
-
-
-def _parks(event: Event, member: LastOfMember, sent: RequestSent) -> bool:
-    return isinstance(event, RequestParked) and event.api == sent.api and _is_of(event, member)
 
 
 def _is_of(event: Event, member: LastOfMember) -> bool:

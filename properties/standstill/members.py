@@ -1,4 +1,4 @@
-"""The last events of each member, as it records them."""
+"""What each member did last, as its own events show it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rebalance_check.model.vocabulary.events import (
     GenerationEvent,
     MemberCrashed,
     MemberEvent,
+    MemberJoined,
     MemberLeft,
+    MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
@@ -30,7 +32,7 @@ class LastOfMember:
 
     ``begun`` is its start, None where that lies before the events at hand; ``ended`` its crash or its leaving, if it
     is down. ``sent`` is its last request, ``answer`` the reply to that. ``coordinator`` says that it found or lost its
-    coordinator. ``member_id`` and ``instance_id`` are how the
+    coordinator, ``membership`` that it joined or lost its membership. ``member_id`` and ``instance_id`` are how the
     coordinator knows it. ``exchanges`` are its requests and replies since it started.
     """
 
@@ -40,6 +42,7 @@ class LastOfMember:
     sent: RequestSent | None = None
     answer: RequestAnswered | None = None
     coordinator: CoordinatorFound | CoordinatorLost | None = None
+    membership: MemberJoined | MembershipLost | None = None
     member_id: str = ""
     instance_id: str = ""
     exchanges: list[RequestSent | RequestAnswered] = field(default_factory=list)
@@ -63,17 +66,22 @@ class LastOfMember:
                 self.sent, self.answer = event, None
                 self.exchanges.append(event)
             case RequestAnswered():
-                self.exchanges.append(event)
-                if self.sent is not None and event.request == self.sent.request:
-                    self.answer = event
+                self._answered(event)
             case CoordinatorFound() | CoordinatorLost():
                 self.coordinator = event
+            case MemberJoined() | MembershipLost():
+                self.membership = event
         if isinstance(event, GenerationEvent):
             self.member_id = event.member_id or self.member_id
 
+    def _answered(self, event: RequestAnswered) -> None:
+        self.exchanges.append(event)
+        if self.sent is not None and event.request == self.sent.request:
+            self.answer = event
+
 
 def last_of_members(events: Iterable[Event]) -> dict[str, LastOfMember]:
-    """The knowledge of each member process at the end of ``events``, by name, sorted."""
+    """What is known of each member process at the end of ``events``, by name, sorted."""
     found: dict[str, LastOfMember] = {}
     for event in events:
         if not isinstance(event, MemberEvent | RequestSent | RequestAnswered):

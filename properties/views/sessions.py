@@ -25,7 +25,6 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
-from rebalance_check.properties.views.past_members import Departed
 from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 Key: TypeAlias = tuple[int, str]
@@ -59,7 +58,7 @@ class Sessions(Memory):
         self.before: CoordinatorEvent | None = None
         self.asked: tuple[CoordinatorEvent | None, int] = (None, 0)
         self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
-        self._departed = Departed()
+        self._gone: Key | None = None
         self._replaced: Recent[Key, MemberRemoved] = Recent(DEPARTED)
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
@@ -158,8 +157,10 @@ class Sessions(Memory):
         if event.instance_id:
             self.statics.add(event.incarnation)
         self._active(event.member_id, event)
-        if (event.incarnation, event.member_id) in self._replaced:
-            del self.seen[event.incarnation, event.member_id]
+        key = event.incarnation, event.member_id
+        self._gone = None if self._gone == key else self._gone
+        if key in self._replaced:
+            del self.seen[key]
 
     def on_removed(self, event: MemberRemoved) -> None:
         """It is no longer active."""
@@ -167,14 +168,10 @@ class Sessions(Memory):
             self._replaced[event.incarnation, event.member_id] = event
         self._note_asked(event.incarnation, event.member_id)
         self.before = self.seen.pop((event.incarnation, event.member_id), None)
-        oldest = self._departed.note(event.incarnation, event.member_id)
-        if oldest is not None and not self._is_member(*oldest):
-            for known in (self.joins, self.prolonged, self.seen):
-                known.pop(oldest, None)
-
-    def _is_member(self, incarnation: int, member_id: str) -> bool:
-        group = self.incarnations.known.get(incarnation)
-        return group is not None and member_id in group.members
+        for known in (self.joins, self.prolonged, self.seen):
+            if self._gone is not None:
+                known.pop(self._gone, None)
+        self._gone = event.incarnation, event.member_id
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
         """A member that waited begins a session with the answer."""

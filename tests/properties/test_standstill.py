@@ -1,4 +1,4 @@
-"""A run that comes to no rest is explained: loops, missing replies, groups that wait, things without an owner."""
+"""A run that comes to no rest is explained: loops, replies that are missing, groups that wait, what nobody owns."""
 
 from __future__ import annotations
 
