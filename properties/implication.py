@@ -43,8 +43,8 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "join_group_is_answered": ("rebalance_completes",),
     "sync_group_is_answered": ("rebalance_completes",),
     # Statuses.
-    "safe_status_writes.explained_overwrite": ("last_status_says_what_runs",),
-    "safe_status_writes.retries_are_admitted": ("safe_status_writes.explained_overwrite",),
+    "safe_status_writes.suppressed_iff_newer_cached": ("last_status_says_what_runs",),
+    "safe_status_writes.retries_are_admitted": ("last_status_says_what_runs",),
     "safe_status_writes.cache_follows_reads": ("safe_status_writes.readers_converge",),
 }
 """For each invariant, those whose violation may follow directly from its own."""

@@ -167,20 +167,14 @@ from rebalance_check.properties.laws.client_causes import MembershipEndsForAReas
 from rebalance_check.properties.laws.committing import OneCommitPrecedesAJoin, RevokedWhereCommitted
 from rebalance_check.properties.laws.config.exactly_once import (
     EarlierTasksAreFenced,
-    FencedBeforeStart,
-    FencedLeaderAppendsNothing,
     ProducerEpochsGrow,
 )
 from rebalance_check.properties.laws.config.reads import (
-    ReadersReturnTheTopic,
-    ReadsInOrder,
     SnapshotFollowsReads,
     SnapshotsAgree,
 )
 from rebalance_check.properties.laws.config.writes import (
     ChangedTaskConfigsArePublished,
-    CommitFollowsReadBack,
-    ConfigRecordsHaveKafkasForm,
     OnlyTheLeaderRotatesKeys,
 )
 from rebalance_check.properties.laws.connect.at_rest import (
@@ -191,7 +185,6 @@ from rebalance_check.properties.laws.connect.at_rest import (
 from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
 from rebalance_check.properties.laws.connect.rounds import (
     ConnectAssignmentIsAgreed,
-    ConnectAssignmentIsWellFormed,
     WorkIsGrantedOnce,
 )
 from rebalance_check.properties.laws.connect.work import (
@@ -261,7 +254,6 @@ from rebalance_check.properties.laws.refusals import (
 from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
-    ListsFollowReads,
     ReadersConverge,
     StaleUnassignedIgnored,
 )
@@ -272,7 +264,6 @@ from rebalance_check.properties.laws.status.workers import (
 )
 from rebalance_check.properties.laws.status.writes import (
     AppendsAnswerSends,
-    ExplainedOverwrite,
     FlushWaits,
     RetriesAreAdmitted,
     SuppressedIffNewerCached,
@@ -317,7 +308,6 @@ __all__ = [
     "CallbacksAlternate",
     "CancelledWorkEnded",
     "ChangedTaskConfigsArePublished",
-    "CommitFollowsReadBack",
     "CommittedOffsetIsFetched",
     "ConfigAppended",
     "ConfigCallEnded",
@@ -327,14 +317,12 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigReadStarted",
-    "ConfigRecordsHaveKafkasForm",
     "ConfigSnapshotTaken",
     "ConfigStoreStarted",
     "ConfigTransactionEnded",
     "ConfiguredWorkRuns",
     "ConnectAssignmentComputed",
     "ConnectAssignmentIsAgreed",
-    "ConnectAssignmentIsWellFormed",
     "ConnectAssignmentReceived",
     "ConnectRoundHasACause",
     "ConnectionBroken",
@@ -357,9 +345,6 @@ __all__ = [
     "Event",
     "EveryPartitionGetsAnOwner",
     "ExitCode",
-    "ExplainedOverwrite",
-    "FencedBeforeStart",
-    "FencedLeaderAppendsNothing",
     "FencedStaysFenced",
     "FlushWaits",
     "Fold",
@@ -404,7 +389,6 @@ __all__ = [
     "LeaveRemovesOnlyNamedMembers",
     "LeaveWithoutMembersChangesNothing",
     "ListenerCalled",
-    "ListsFollowReads",
     "LoadRestoresTheLog",
     "LogTailLost",
     "LookUpAnswered",
@@ -463,8 +447,6 @@ __all__ = [
     "ProducerFenced",
     "ProducerInitialised",
     "ReadersConverge",
-    "ReadersReturnTheTopic",
-    "ReadsInOrder",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "RebalanceEnforced",

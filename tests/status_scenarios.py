@@ -30,7 +30,6 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.views.status_races import Overwrite, outdated_suppressions, overwrites
 
 Key = ConnectorKey | TaskKey
 
@@ -244,21 +243,8 @@ def show(scenario: StatusScenario, words: list[str], _: Options) -> str:
 
 @LANGUAGE.verb("verdict")
 def verdict(scenario: StatusScenario, _words: list[str], _: Options) -> str:
-    """End the run and judge it by all invariants: which are violated, or that none is; then which races were met."""
+    """End the run and judge it by all invariants: which are violated, or that none is."""
     history = scenario.history()
     judgement = judge(history, CATALOGUE)
     found = [counterexample.invariant for counterexample in judgement.counterexamples]
-    parts = [f"violated: {', '.join(found)}" if found else judgement.outcome.value]
-    parts += [in_words(each) for each in overwrites(history)]
-    for event in outdated_suppressions(history):
-        parts.append(f"R4, R11: {event.worker} was suppressed by what an earlier group left")
-    return "; ".join(parts)
-
-
-def in_words(found: Overwrite) -> str:
-    """``R1: FAILED w 1 replaced RUNNING x 2``."""
-    by, newer = found.by, found.newer
-    return (
-        f"{found.race}: {by.status} {by.status_worker} {by.generation} replaced "
-        f"{newer.status} {newer.status_worker} {newer.generation}"
-    )
+    return f"violated: {', '.join(found)}" if found else judgement.outcome.value

@@ -52,20 +52,4 @@ CONFIG_MUTANTS: Final = [
         "the offset counts a record whose value is no JSON",
         "config_snapshot_follows_reads",
     ),
-    _mutant(
-        "commit-without-read-back",
-        "task configs are committed without being read back first",
-        "commit_follows_read_back",
-    ),
-    _mutant(
-        "leader-writes-plainly",
-        "where exactly-once support is being prepared, a leader writes with a producer that nothing can fence",
-        "fenced_leader_appends_nothing",
-    ),
-    _mutant("reader-begins-again", "a reader that reached the end begins anew", "config_reads_in_order"),
-    _mutant(
-        "readers-return-an-open-record",
-        "a reader of committed records returns the first record of an open transaction, too",
-        "config_readers_return_the_topic",
-    ),
 ]

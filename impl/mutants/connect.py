@@ -62,11 +62,6 @@ _ROUNDS: Final = [
         _EAGER,
     ),
     _mutant(
-        "sessioned-written-as-compatible",
-        "under sessioned the leader writes assignments of version 1",
-        "connect_assignment_is_well_formed",
-    ),
-    _mutant(
         "connect-active-work-counts-as-new",
         "the incremental assignor takes work that a worker claims for new when it does not remember it",
         "work_runs_once",
@@ -81,12 +76,6 @@ _ROUNDS: Final = [
         "lost-work-never-assigned-again",
         "when the delay is over, lost work without candidates is forgotten",
         "configured_work_runs",
-    ),
-    _mutant(
-        "delay-not-capped",
-        "a second loss adds its delay to the one that runs",
-        "connect_assignment_is_well_formed",
-        find=replace(_SESSIONED, first=0, last=10),
     ),
 ]
 
@@ -213,12 +202,6 @@ _FENCING: Final = [
         "a leader that is about to rebalance refuses to fence zombie producers, and their tasks fail (KAFKA-15059)",
         "earlier_tasks_are_fenced",
         _EXACTLY_ONCE,
-    ),
-    _mutant(
-        "leader-fences-no-producer",
-        "the leader answers that the producers of earlier tasks are fenced, and fences none",
-        "fenced_before_start",
-        replace(_EXACTLY_ONCE, first=10, last=20),
     ),
     _mutant(
         "producer-keeps-its-epoch",

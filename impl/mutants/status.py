@@ -25,7 +25,7 @@ STATUS_MUTANTS: Final = [
     _mutant(
         "put-safe-ignores-generation",
         "putSafe overwrites another worker's status of a higher generation",
-        "explained_overwrite",
+        "suppressed_iff_newer_cached",
     ),
     _mutant(
         "stale-unassigned-read",
@@ -57,16 +57,6 @@ STATUS_MUTANTS: Final = [
         "cascade-skipped",
         "the tombstone of a connector leaves the statuses of its tasks in the cache",
         "cache_follows_reads",
-    ),
-    _mutant(
-        "tasks-listed-by-prefix",
-        "the tasks of all connectors are listed as those of each",
-        "lists_follow_reads",
-    ),
-    _mutant(
-        "only-read-connectors-listed",
-        "connectors of which only a write of the worker itself is known are not listed",
-        "lists_follow_reads",
     ),
     _mutant(
         "cache-written-at-send",

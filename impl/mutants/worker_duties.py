@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
@@ -28,18 +27,6 @@ WORKER_DUTY_MUTANTS: Final = [
         "fencing a transactional id takes no epoch: the producer that is fenced can write on",
         "producer_epochs_grow",
         _EXACTLY_ONCE,
-    ),
-    _mutant(
-        "fencing-forgets-a-task",
-        "a leading worker fences the producers of all earlier tasks but the last",
-        "fenced_before_start",
-        _EXACTLY_ONCE,
-    ),
-    _mutant(
-        "stopped-is-written-once",
-        "the target state STOPPED is written so that releases that do not know it find an unknown name",
-        "config_records_have_kafkas_form",
-        find=replace(_ANY, first=20, last=30),
     ),
     _mutant(
         "cached-status-is-not-written-again",

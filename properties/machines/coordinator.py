@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import cycle
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -46,8 +46,7 @@ from rebalance_check.properties.verdict import Violation
 GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
     invariant for invariant in CATALOGUE if invariant.kind is Kind.SAFETY and invariant.family != "status"
 )
-"""What is judged: every safety claim about groups."""
-
+"""Every safety claim about groups."""
 
 MOST_FORMING: Final = 60
 """So many steps at most lead to a formed group: three members need some thirty."""
@@ -56,13 +55,10 @@ BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
 """How many steps towards a formed group a run begins with."""
 
 TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
-"""Which of these steps comes next, over and over: what the members do first differs from run to run."""
+"""Which of these steps comes next, over and over: the first steps of members differ from run to run."""
 
 ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
 """A request reaches the coordinator, or one that was deposed and does not know it."""
-
-BY_MEMBERS: Final = RECEIVING | SENDING
-"""What members do between two answers."""
 
 DEPOSING: Final = frozenset({ActionKind.DEPOSE_COORDINATOR})
 
@@ -71,9 +67,15 @@ class CoordinatorDiffersError(AssertionError):
     """The coordinator answered, or is, something that the model does not allow."""
 
 
-def can(family: frozenset[ActionKind]) -> Callable[[Any], bool]:
-    """The precondition of a rule: a step of its family may happen."""
-    return lambda machine: bool(machine.enabled(family))
+def _steps(family: frozenset[ActionKind], name: str, claim: str) -> Callable[..., None]:
+    """A rule of the machine: one of the steps of a family that may happen."""
+
+    def step(machine: CoordinatorMachine, kind: int, which: int) -> None:
+        machine._perform(chosen(machine.enabled(family), kind, which))
+
+    step.__name__, step.__doc__ = name, claim
+    possible = precondition(lambda machine: bool(machine.enabled(family)))
+    return possible(rule(kind=KIND, which=WHICH)(step))
 
 
 class CoordinatorMachine(RuleBasedStateMachine):
@@ -121,8 +123,8 @@ class CoordinatorMachine(RuleBasedStateMachine):
     def open(self, bounds: Bounds, begun: int, turns: list[int], deposed: bool) -> None:
         """A group that does not exist, one that members begin to form, or one that they have formed already.
 
-        ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers what
-        members send it, if possible a JoinGroup or SyncGroup that is on its way.
+        ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers
+        members, if possible a JoinGroup or SyncGroup that is on its way.
         """
         self.bounds = bounds
         for event_of_opening in self.subject.open(bounds, seed=0):
@@ -143,9 +145,9 @@ class CoordinatorMachine(RuleBasedStateMachine):
         return any(each.kind in AT_ZOMBIE for state in after for each in run.predictions.enabled(state))
 
     def _reach_the_zombie(self, turns: list[int]) -> None:
-        """Members read what it had answered, and send what it answers from memory."""
+        """Members read its earlier answers, and send requests that it answers from memory."""
         for turn in turns:
-            steps = self.enabled(AT_ZOMBIE) or self.enabled(BY_MEMBERS)
+            steps = self.enabled(AT_ZOMBIE) or self.enabled(RECEIVING | SENDING)
             if not steps:
                 break
             self._perform(steps[turn % len(steps)])
@@ -161,62 +163,15 @@ class CoordinatorMachine(RuleBasedStateMachine):
         super().__init_subclass__()
         cls.taken = Taken()
 
-    @precondition(can(SENDING))
-    @rule(kind=KIND, which=WHICH)
-    def send(self, kind: int, which: int) -> None:
-        """A member sends a request."""
-        self._step(SENDING, kind, which)
-
-    @precondition(can(ARRIVING_SOMEWHERE))
-    @rule(kind=KIND, which=WHICH)
-    def arrive(self, kind: int, which: int) -> None:
-        """A member's request reaches the coordinator, or one that does not know of its successor."""
-        self._step(ARRIVING_SOMEWHERE, kind, which)
-
-    @precondition(can(RECEIVING))
-    @rule(kind=KIND, which=WHICH)
-    def receive(self, kind: int, which: int) -> None:
-        """A member reads a reply, or gives a request up."""
-        self._step(RECEIVING, kind, which)
-
-    @precondition(can(PROCESSES))
-    @rule(kind=KIND, which=WHICH)
-    def end_or_begin(self, kind: int, which: int) -> None:
-        """A process dies, is started, or is restarted with the next list of an upgrade path."""
-        self._step(PROCESSES, kind, which)
-
-    @precondition(can(ON_OTHER_CONNECTIONS))
-    @rule(kind=KIND, which=WHICH)
-    def overtake(self, kind: int, which: int) -> None:
-        """A request that overtakes what is on its way, or of a client outside of the group."""
-        self._step(ON_OTHER_CONNECTIONS, kind, which)
-
-    @precondition(can(TIMERS))
-    @rule(kind=KIND, which=WHICH)
-    def expire(self, kind: int, which: int) -> None:
-        """A session, the initial delay, the rebalance timeout or the sync timeout is over."""
-        self._step(TIMERS, kind, which)
-
-    @precondition(can(OPERATOR))
-    @rule(kind=KIND, which=WHICH)
-    def delete(self, kind: int, which: int) -> None:
-        """An operator deletes the group."""
-        self._step(OPERATOR, kind, which)
-
-    @precondition(can(NETWORK))
-    @rule(kind=KIND, which=WHICH)
-    def fail_to_carry(self, kind: int, which: int) -> None:
-        """A message is doubled or lost, or a connection breaks."""
-        self._step(NETWORK, kind, which)
-
-    @precondition(can(FAILING_OVER))
-    @rule(kind=KIND, which=WHICH)
-    def fail_over(self, kind: int, which: int) -> None:
-        """A record is replicated, or the coordinator is replaced, by steps."""
-        self._step(FAILING_OVER, kind, which)
-
-    def _step(self, family: frozenset[ActionKind], kind: int, which: int) -> None:
-        self._perform(chosen(self.enabled(family), kind, which))
+    send = _steps(SENDING, "send", "A member sends a request.")
+    arrive = _steps(ARRIVING_SOMEWHERE, "arrive", "A request reaches the coordinator, or one that was deposed.")
+    receive = _steps(RECEIVING, "receive", "A member reads a reply, or gives a request up.")
+    end_or_begin = _steps(PROCESSES, "end_or_begin", "A process dies, starts, or restarts with another list.")
+    overtake = _steps(ON_OTHER_CONNECTIONS, "overtake", "A request overtakes others, or is of a client outside.")
+    expire = _steps(TIMERS, "expire", "A session, the initial delay, the rebalance or the sync timeout is over.")
+    delete = _steps(OPERATOR, "delete", "An operator deletes the group.")
+    fail_to_carry = _steps(NETWORK, "fail_to_carry", "A message is doubled or lost, or a connection breaks.")
+    fail_over = _steps(FAILING_OVER, "fail_over", "A record is replicated, or the coordinator is replaced, by steps.")
 
     def enabled(self, family: frozenset[ActionKind]) -> list[Action]:
         """What may happen of a family of steps, always in the same order."""
@@ -237,7 +192,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
             raise
 
     def drawn_bounds(self) -> st.SearchStrategy[Bounds]:
-        """What the bounds of a run are drawn from."""
+        """The strategy for the bounds of a run."""
         if self.runs is not None:
             return self.runs
         return bounds_of_all_concerns(fails_over=isinstance(self.transport, SteeredTransport))

@@ -285,7 +285,8 @@ class Client:
     def _concerns_now(self, request: RequestObserved) -> bool:
         """Whether a refused request spoke for the present identity, and not for one that the client had before."""
         is_last = self.round is None or request.request_generation in {NO_GENERATION, self.round.generation}
-        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last
+        has_left = self.since.left is not None
+        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last and not has_left
 
     def connected(self, request: RequestObserved) -> None:
         """It has a connection, which may be new."""

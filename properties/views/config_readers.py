@@ -28,18 +28,30 @@ _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure
 
 @dataclass(slots=True, eq=False)
 class Connector:
-    """The state of a connector; configurations are texts, tasks are by number."""
+    """The state of a connector; configurations are texts, tasks are by number.
+
+    ``deferred`` are the tasks that no commit has put in force yet.
+    """
 
     config: str | None = None
     target: str | None = None
     count: int | None = None
     tasks: dict[int, str] = field(default_factory=dict)
-    deferred: dict[int, str] | None = None
-    applied: str | None = None
-    generation: int | None = None
+    deferred: dict[int, str] = field(default_factory=dict)
     count_record: int | None = None
-    pending: bool = False
     inconsistent: bool = False
+
+    def forget(self) -> None:
+        """The connector is removed; its target state and its task count record stay."""
+        self.config = self.count = None
+        self.tasks, self.deferred = {}, {}
+
+    def commit(self, count: int) -> None:
+        """Put the deferred tasks in force, if the topic holds all of them."""
+        is_complete = all(number in self.deferred for number in range(count))
+        if is_complete:
+            self.tasks = {**self.tasks, **self.deferred}
+        self.inconsistent, self.count, self.deferred = not is_complete, count, {}
 
 
 @dataclass(slots=True, eq=False)
@@ -51,22 +63,11 @@ class Reader:
     latest: ConfigRead | None = None
     is_recorded: bool = False
 
-    def of(self, name: str) -> Connector:
-        """A connector, known or not."""
-        known = self.connectors.get(name)
-        if known is None:
-            known = self.connectors[name] = Connector()
-        return known
-
 
 class ConfigReaders(Memory):
-    """The readers of a group by member, as they must be after the events so far.
-
-    ``stores`` are the processes that the history shows to have a config store.
-    """
+    """The readers of a group by member, as they must be after the events so far."""
 
     def __init__(self) -> None:
-        self.stores: set[str] = set()
         self.readers: dict[str, Reader] = {}
         super().__init__(
             {
@@ -79,20 +80,14 @@ class ConfigReaders(Memory):
 
     def of(self, member: str) -> Reader:
         """The reader of a worker."""
-        known = self.readers.get(member)
-        if known is None:
-            known = self.readers[member] = Reader()
-        return known
+        return self.readers.setdefault(member, Reader())
 
     def _begun(self, event: MemberStarted | WorkerConfigured) -> None:
         """A new process has read nothing."""
         self.readers.pop(event.member, None)
-        if isinstance(event, WorkerConfigured):
-            self.stores.add(event.member)
 
     def _started(self, event: ConfigStoreStarted) -> None:
         self.of(event.member).is_recorded = True
-        self.stores.add(event.member)
 
     def _read(self, event: ConfigRead) -> None:
         reader = self.of(event.member)
@@ -127,22 +122,28 @@ def task_key(rest: str) -> tuple[str, int] | None:
 
 
 def _fold(reader: Reader, event: ConfigRead) -> None:
-    """Take one record."""
+    """Apply one record."""
     kind, name = kind_and_name(event.key)
-    value = _value(event.value)
-    if kind == "connector-":
-        _connector(reader, name, value)
-    elif kind == "task-":
-        _task(reader, name, value)
-    elif kind == "commit-":
-        _commit(reader, name, value)
+    number, value = -1, value_of(event.value)
+    if kind == "task-":
+        name, number = task_key(name) or ("", -1)
+    known = reader.connectors.setdefault(name, Connector())
+    is_gone = value is None if kind == "connector-" else kind == "commit-" and known.config is None
+    if is_gone:
+        known.forget()
+    elif kind == "connector-" and (config := _properties(value)) is not None:
+        known.config, known.target = config, known.target or "STARTED"
+    elif number >= 0 and (config := _properties(value)) is not None:
+        known.deferred[number] = config
+    elif kind == "commit-" and (count := _integer(value, "tasks")) is not None:
+        known.commit(count)
     elif kind == "target-state-":
-        _target(reader.of(name), value)
+        known.target = _target(known, value)
     elif kind == "tasks-fencing-" and (count := _integer(value, "task-count")) is not None:
-        reader.of(name).count_record, reader.of(name).pending = count, False
+        known.count_record = count
 
 
-def _value(text: str | None) -> Any:
+def value_of(text: str | None) -> Any:
     """The first JSON value of a record; None for a tombstone and for an unreadable one."""
     try:
         return None if not text or not text.strip() else _DECODER.raw_decode(text.strip())[0]
@@ -163,52 +164,15 @@ def _integer(value: Any, name: str) -> int | None:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def _connector(reader: Reader, name: str, value: Any) -> None:
-    config = _properties(value)
+def _target(known: Connector, value: Any) -> str | None:
+    """The target state after a record; a tombstone sets back to STARTED, and one that names no state changes none."""
     if value is None:
-        _remove(reader, name)
-    elif config is not None:
-        known = reader.of(name)
-        known.config, known.target = config, known.target or "STARTED"
+        return None if known.config is None else "STARTED"
+    target = state_in(value)
+    return target if target in ("STARTED", "PAUSED", "STOPPED") else known.target
 
 
-def _remove(reader: Reader, name: str) -> None:
-    known = reader.of(name)
-    known.config = known.count = known.applied = known.deferred = None
-    known.tasks = {}
-
-
-def _task(reader: Reader, rest: str, value: Any) -> None:
-    named, config = task_key(rest), _properties(value)
-    if named is not None and config is not None:
-        known = reader.of(named[0])
-        known.deferred = {**(known.deferred or {}), named[1]: config}
-
-
-def _commit(reader: Reader, name: str, value: Any) -> None:
-    known = reader.of(name)
-    if known.config is None:
-        _remove(reader, name)
-        return
-    count = _integer(value, "tasks")
-    if count is None:
-        return
-    deferred = known.deferred
-    is_complete = all(number in (deferred or {}) for number in range(count))
-    if is_complete and deferred is not None:
-        known.tasks = {**known.tasks, **deferred}
-        known.generation = 0 if known.generation is None else known.generation + 1
-    if is_complete:
-        known.applied = known.config
-    known.inconsistent, known.count, known.pending = not is_complete, count, True
-    known.deferred = None if deferred is None else {}
-
-
-def _target(known: Connector, value: Any) -> None:
-    if value is None:
-        known.target = None if known.config is None else "STARTED"
-        return
+def state_in(value: Any) -> Any:
+    """The target state that a record names, which older releases write into another field."""
     newer, older = (value.get("state.v2"), value.get("state")) if isinstance(value, dict) else (None, None)
-    target = newer if isinstance(newer, str) else older
-    if target in ("STARTED", "PAUSED", "STOPPED"):
-        known.target = target
+    return newer if isinstance(newer, str) else older

@@ -41,19 +41,7 @@ Stated = Seen | StatusAttempted
 
 
 TOPIC_PREFIX: Final = "status-topic-"
-TOPIC_SEPARATOR: Final = ":connector-"
-
-Topic = tuple[str, str]
-"""The subject of the key of a topic's status: connector, topic."""
-
-
-@lru_cache(maxsize=4096)
-def topic_named(key: str) -> Topic | None:
-    """The topic that a record key names, and its connector; None for other keys and for those that name none."""
-    topic, colon, _ = key.removeprefix(TOPIC_PREFIX).partition(":")
-    connector = key[len(TOPIC_PREFIX) + len(topic) + len(TOPIC_SEPARATOR) :]
-    named = key.startswith(TOPIC_PREFIX) and topic and colon and connector
-    return (connector, topic) if named else None
+"""The keys of records that name a topic of a connector begin so."""
 
 
 @lru_cache(maxsize=4096)
@@ -104,7 +92,7 @@ class Write:
 
     ``checks`` holds, for each send, the cached value when it was checked: at the call, then at each retriable answer.
     ``against`` says why the write may not be sent again, and ``evidence`` is the event that says
-    so; ``overtaken`` is a younger write of the entry that was admitted by then; ``before`` the write that came before.
+    so; ``before`` is the write that came before.
     """
 
     attempted: StatusAttempted
@@ -114,10 +102,8 @@ class Write:
     before: StatusAttempted | None = None
     against: str = ""
     evidence: Event | None = None
-    overtaken: StatusAttempted | None = None
     sent: list[StatusSent] = field(default_factory=list)
     answered: StatusAnswered | None = None
-    given_up: StatusGivenUp | None = None
 
     @property
     def checked(self) -> Seen | None:
@@ -139,7 +125,6 @@ class Store:
     """
 
     entries: dict[Item, Entry] = field(default_factory=dict)
-    topics: dict[Topic, StatusRead] = field(default_factory=dict)
     writes: dict[int, Write] = field(default_factory=dict)
     generation: StatusAttempted | None = None
     stopped: bool = False
@@ -278,7 +263,6 @@ class Stores(Memory):
             entry = write.entry
             write.checks.append(entry.value if entry is not None else None)
             write.against, write.evidence = self._against(store, write)
-            write.overtaken = entry.latest if entry is not None and entry.sequence != write.sequence else None
 
     def _against(self, store: Store, write: Write) -> tuple[str, Event | None]:
         """Why a failed write may not be sent again (the completion callback's rules), and the event to show for it."""
@@ -299,7 +283,6 @@ class Stores(Memory):
         write = self._write_of(event)
         if write is None:
             return
-        write.given_up = event
         if event.reason == "exception" and not write.sent and write.attempted.status_worker:
             self._not_admitted(write)  # the check itself threw
 
@@ -308,9 +291,6 @@ class Stores(Memory):
         store.skips_some = store.skips_some or event.offset != store.positions.get(event.partition, -1) + 1
         store.positions[event.partition] = event.offset
         item = self.item = item_of(event.key)
-        topic = topic_named(event.key)
-        if topic is not None and isinstance(event, StatusRead):
-            self._read_topic(topic, event)
         if item is None or not (event.status or isinstance(event, StatusRead)):
             self.item = None
             return
@@ -320,13 +300,6 @@ class Stores(Memory):
             remove(store, item, event)
         elif not is_stale(cached, event, item):
             store.entry(item).value = event
-
-    def _read_topic(self, topic: Topic, event: StatusRead) -> None:
-        """A topic's status is there, or a tombstone takes it away; no other record does."""
-        if event.status == DESTROYED:
-            self.of(event.worker).topics.pop(topic, None)
-        else:
-            self.of(event.worker).topics[topic] = event
 
     def _stopped(self, event: StatusStoreStopped) -> None:
         self.of(event.worker).stopped = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
@@ -23,7 +22,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerClaimed,
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.status_races import Race, Races
+from rebalance_check.properties.views.config_readers import state_in, value_of
 from rebalance_check.properties.views.status_stores import DESTROYED, Item, Stores, Write, item_of, work_named
 from rebalance_check.properties.views.worker import Started, connector_of, work_of
 from rebalance_check.properties.views.workers import Workers
@@ -56,23 +55,18 @@ class Targets(Memory):
 
 def _state_in(value: str | None) -> str:
     """The state that a record sets; a tombstone sets back to STARTED."""
-    try:
-        said = {"state": "STARTED"} if value is None else json.loads(value)
-        state = said.get("state.v2", said.get("state"))
-    except (ValueError, AttributeError):
-        return ""
+    state = "STARTED" if value is None else state_in(value_of(value))
     return state if state in SHOWN else ""
 
 
 class Announcements(Memory):
     """By worker and work the start that no status followed, and the last call; by work the last record."""
 
-    def __init__(self, workers: Workers, stores: Stores, races: Races) -> None:
-        self.workers, self.stores, self._races = workers, stores, races
+    def __init__(self, workers: Workers, stores: Stores) -> None:
+        self.workers, self.stores = workers, stores
         self.silent: dict[tuple[str, str], Started] = {}
         self.called: dict[tuple[str, str], StatusAttempted] = {}
         self.last: dict[str, StatusAppended] = {}
-        self._raced: dict[str, StatusAppended] = {}
         handlers: dict[type[Event], Handler] = {
             ConnectorStarted: self._started,
             TaskStarted: self._started,
@@ -86,21 +80,17 @@ class Announcements(Memory):
 
     @property
     def built_on(self) -> tuple[Memory, ...]:
-        """The workers, their status stores, and the races between these."""
-        return (self.workers, self.stores, self._races)
+        """The workers, and their status stores."""
+        return (self.workers, self.stores)
 
     @classmethod
     def begin(cls, memories: Memories) -> Announcements:
         """Built on the workers and their stores."""
-        return cls(Workers.among(memories), Stores.among(memories), Races.among(memories))
+        return cls(Workers.among(memories), Stores.among(memories))
 
     def write_of(self, record: StatusAppended | StatusAttempted | None) -> Write | None:
         """The call that a record comes from; None where the history does not hold it."""
         return None if record is None else self.stores.of(record.worker).writes.get(record.attempt)
-
-    def was_raced(self, record: StatusAppended) -> bool:
-        """Whether a race explains that this record replaced a newer status."""
-        return self._raced.get(work_named(item_of(record.key))) is record
 
     def _started(self, event: Started) -> None:
         self.silent[event.member, work_of(event)] = event
@@ -118,9 +108,6 @@ class Announcements(Memory):
         last = self.last.get(work)
         if last is None or last.offset < event.offset:
             self.last[work] = event
-        overwrite = self._races.overwrite
-        if overwrite is not None and overwrite.race is not Race.NONE:
-            self._raced[work] = event
 
     def _gone(self, event: _Ended) -> None:
         for key in [key for key in self.silent if key[0] == event.member]:

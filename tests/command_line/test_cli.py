@@ -168,22 +168,24 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
 
 
 def test_fuzz__a_mutant_without_a_protocol__is_looked_for_as_its_own_search_does(command: Command) -> None:
-    answer = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--json")
+    answer = command("fuzz", "--seeds", "0:1", "--mutant", "removal-drops-target-state", "--json")
     assert answer.code == 10
-    assert answer.document["verdicts"]["config_reads_in_order"]["verdict"] == "violated"
+    assert answer.document["verdicts"]["config_snapshot_follows_reads"]["verdict"] == "violated"
     replay = answer.document["counterexamples"][0]["replay"]
-    assert replay.endswith("fuzz --seeds 0:1 --protocol connect-config --mutant reader-begins-again")
+    assert replay.endswith("fuzz --seeds 0:1 --protocol connect-config --mutant removal-drops-target-state")
     again = command(*shlex.split(replay)[1:], "--json")
     assert again.document["verdicts"] == answer.document["verdicts"]
 
 
 def test_fuzz__what_the_command_line_names_counts_more_than_the_search_of_a_mutant(command: Command) -> None:
-    named = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--steps", "3")
-    assert named.out.startswith("fuzz --seeds 0:1 --protocol connect-config --steps 3 --mutant reader-begins-again")
+    named = command("fuzz", "--seeds", "0:1", "--mutant", "removal-drops-target-state", "--steps", "3")
+    assert named.out.startswith(
+        "fuzz --seeds 0:1 --protocol connect-config --steps 3 --mutant removal-drops-target-state"
+    )
     seeds = command("fuzz", "--mutant", "connect-shrunk-task-set-not-cleaned", "--workers", "1")
     assert seeds.out.startswith("fuzz --seeds 10:20 --protocol connect --mode sessioned --mutant connect-shrunk")
-    other = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--protocol", "mixed")
-    assert other.out.startswith("fuzz --seeds 0:1 --protocol mixed --mutant reader-begins-again")
+    other = command("fuzz", "--seeds", "0:1", "--mutant", "removal-drops-target-state", "--protocol", "mixed")
+    assert other.out.startswith("fuzz --seeds 0:1 --protocol mixed --mutant removal-drops-target-state")
 
 
 def test_mutants__one_is_searched_for__and_its_counterexample_is_printed(command: Command) -> None:

@@ -31,12 +31,6 @@ def test_each_race_has_a_scenario_of_its_own_name__and_a_verdict() -> None:
     assert set(races) == {f"R{number}" for number in range(1, 21)}
 
 
-@pytest.mark.parametrize("race", ["R1", "R2", "R3", "R5", "R6", "R14"])
-def test_a_race_that_lets_a_safe_write_replace_a_newer_status__is_named_by_the_verdict(race: str) -> None:
-    verdicts = [each.lines[-1].expected for _, each in scenario_files("status") if each.title.startswith(f"{race}:")]
-    assert any(f"; {race}: " in verdict for verdict in verdicts)
-
-
 def test_a_status_that_kafka_does_not_know_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="line 1: DONE is no status: use one of UNASSIGNED, RUNNING"):
         LANGUAGE.answers(StatusScenario(), Scenario.of(["put w c-0 DONE 1"]))

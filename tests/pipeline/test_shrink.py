@@ -116,7 +116,7 @@ def test_another_subject_keeps_its_own_choices() -> None:
 
 def test_a_run_of_the_status_store_shrinks_too() -> None:
     options = SimulationOptions(protocol=SimulatedProtocol.STATUS, mutant="put-safe-ignores-generation", steps=10)
-    (invariant,) = select(["safe_status_writes.explained_overwrite"])
+    (invariant,) = select(["safe_status_writes.suppressed_iff_newer_cached"])
     seed = next(seed for seed in range(100) if breaks(seed, options, invariant))
 
     small = shrink(seed, options, invariant, seconds=300)

@@ -12,15 +12,15 @@ import pytest
 from rebalance_check.integration.oracle.connect.assigned_group import run_history
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import protocol_of
-from rebalance_check.properties.assignment.connect_claims import (
+from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS, broken_connect_claims
+from rebalance_check.properties.assignment.connect_histories import SHAPES, random_history
+from rebalance_check.properties.assignment.connect_rounds import (
     CONNECT_ASSIGNORS,
-    CONNECT_CLAIMS,
     CONNECT_EAGER,
     CONNECT_INCREMENTAL,
-    broken_connect_claims,
+    Course,
+    MemberAnswer,
 )
-from rebalance_check.properties.assignment.connect_histories import SHAPES, random_history
-from rebalance_check.properties.assignment.connect_rounds import Course, MemberAnswer
 from rebalance_check.properties.assignment.connect_steps import Item, read_history, read_item
 
 TWO = "configure c1 2; join w1; join w2; round"

@@ -60,22 +60,6 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "connect_assignment_is_agreed",
         lambda h: changed(h, e.ConnectAssignmentReceived, 1, leader_url="http://w1/"),
     ),
-    "bytes of version 1 under sessioned": (
-        "connect_assignment_is_well_formed",
-        lambda h: changed(h, e.ConnectAssignmentReceived, 1, version=1),
-    ),
-    "a failed round that revokes": (
-        "connect_assignment_is_well_formed",
-        lambda h: changed(h, e.ConnectAssignmentReceived, 2, error="CONFIG_MISMATCH", revoked=("c-0",)),
-    ),
-    "a delay longer than the limit": (
-        "connect_assignment_is_well_formed",
-        lambda h: changed(h, e.ConnectAssignmentReceived, 4, leader="a", delay_ms=300_001),
-    ),
-    "a negative delay": (
-        "connect_assignment_is_well_formed",
-        lambda h: changed(h, e.ConnectAssignmentReceived, 4, delay_ms=-1),
-    ),
     "two runners": ("work_runs_once", lambda h: without(h, e.TaskStopped, 0)),
     "ahead of the assignment's configs": (
         "start_waits_for_configs",

@@ -125,19 +125,6 @@ def test_work_that_failed__runs_no_more(history: History) -> None:
     assert judge(history(runs("w0"), failed, runs("w1", 2)), connect.LAWS).counterexamples == ()
 
 
-def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: History) -> None:
-    events: list[e.Event] = [
-        e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
-        e.WorkerConfigured(member="w1", mode="sessioned", exactly_once=True),
-        e.ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1"),
-        e.TaskStarted(member="w0", generation=1, task="c-1", connector_config="old"),
-    ]
-    new = e.TaskStarted(member="w1", generation=2, task="c-0", connector_config="new")
-    fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
-    assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
-    assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
-
-
 def round_of(worker: str, generation: int, offset: int, protocol: str = "compatible", **fields: Any) -> e.Event:
     return e.ConnectAssignmentReceived(
         member=worker,
@@ -152,44 +139,6 @@ def round_of(worker: str, generation: int, offset: int, protocol: str = "compati
 
 def appended(offset: int, key: str, value: str = "{}") -> e.Event:
     return e.ConfigAppended(writer="w0", offset=offset, key=key, value=value)
-
-
-def accepts(worker: str, generation: int, offset: int) -> e.Event:
-    return e.AssignmentAccepted(member=worker, generation=generation, config_offset=offset, work=())
-
-
-COUNTED_WHILE_ACCEPTING: list[e.Event] = [
-    round_of("w0", 1, 0), accepts("w0", 1, 0),
-    appended(0, "commit-c"), appended(1, "commit-d"), round_of("w0", 2, 2), round_of("w1", 2, 2), accepts("w0", 2, 2),
-    appended(2, "tasks-fencing-c"), round_of("w0", 3, 3), round_of("w1", 3, 3),
-    accepts("w0", 3, 3), accepts("w1", 3, 3),
-    appended(3, "tasks-fencing-d"), round_of("w0", 4, 4),
-]  # fmt: skip
-"""w1 read further than the assignment of generation 2, and acts on the commits after generation 3."""
-
-SETTLED_BEFORE: list[e.Event] = [*COUNTED_WHILE_ACCEPTING[:7], accepts("w1", 2, 2), *COUNTED_WHILE_ACCEPTING[7:]]
-
-JOINS = e.RequestSent(member="w0", member_id="a", api="JoinGroup", request=1, version=9)
-JOINED = e.RequestAnswered(
-    member="w0", api="JoinGroup", request=1, error="NONE", generation=1, assigned_member_id="a", leader="a"
-)
-KEPT = e.RequestParked(incarnation=0, generation=1, api="JoinGroup", request=7, member_id="a")
-
-
-@pytest.mark.parametrize(
-    ("events", "outcome"),
-    [
-        (COUNTED_WHILE_ACCEPTING, Outcome.HELD),
-        (SETTLED_BEFORE, Outcome.VIOLATED),
-        ([JOINS, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), KEPT, appended(0, "session-key"),
-          round_of("w0", 2, 1)], Outcome.HELD),
-        ([JOINS, KEPT, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), appended(0, "session-key"),
-          round_of("w0", 2, 1)], Outcome.VIOLATED),
-    ],
-    ids=["a worker read further", "all accepted what they got", "a JoinGroup comes twice", "no JoinGroup comes twice"],
-)  # fmt: skip
-def test_a_round_has_a_cause(history: History, events: list[e.Event], outcome: Outcome) -> None:
-    assert judge(history(*events)).verdict("connect_round_has_a_cause").outcome is outcome
 
 
 @pytest.mark.parametrize(("before", "outcome"), [("default", Outcome.HELD), ("compatible", Outcome.VIOLATED)])
@@ -254,3 +203,41 @@ def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
         round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
     ]  # fmt: skip
     assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome
+
+
+def accepts(worker: str, generation: int, offset: int) -> e.Event:
+    return e.AssignmentAccepted(member=worker, generation=generation, config_offset=offset, work=())
+
+
+COUNTED_WHILE_ACCEPTING: list[e.Event] = [
+    round_of("w0", 1, 0), accepts("w0", 1, 0),
+    appended(0, "commit-c"), appended(1, "commit-d"), round_of("w0", 2, 2), round_of("w1", 2, 2), accepts("w0", 2, 2),
+    appended(2, "tasks-fencing-c"), round_of("w0", 3, 3), round_of("w1", 3, 3),
+    accepts("w0", 3, 3), accepts("w1", 3, 3),
+    appended(3, "tasks-fencing-d"), round_of("w0", 4, 4),
+]  # fmt: skip
+"""w1 read further than the assignment of generation 2, and acts on the commits after generation 3."""
+
+SETTLED_BEFORE: list[e.Event] = [*COUNTED_WHILE_ACCEPTING[:7], accepts("w1", 2, 2), *COUNTED_WHILE_ACCEPTING[7:]]
+
+JOINS = e.RequestSent(member="w0", member_id="a", api="JoinGroup", request=1, version=9)
+JOINED = e.RequestAnswered(
+    member="w0", api="JoinGroup", request=1, error="NONE", generation=1, assigned_member_id="a", leader="a"
+)
+KEPT = e.RequestParked(incarnation=0, generation=1, api="JoinGroup", request=7, member_id="a")
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome"),
+    [
+        (COUNTED_WHILE_ACCEPTING, Outcome.HELD),
+        (SETTLED_BEFORE, Outcome.VIOLATED),
+        ([JOINS, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), KEPT, appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.HELD),
+        ([JOINS, KEPT, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.VIOLATED),
+    ],
+    ids=["a worker read further", "all accepted what they got", "a JoinGroup comes twice", "no JoinGroup comes twice"],
+)  # fmt: skip
+def test_a_round_has_a_cause(history: History, events: list[e.Event], outcome: Outcome) -> None:
+    assert judge(history(*events)).verdict("connect_round_has_a_cause").outcome is outcome

@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from rebalance_check.model.vocabulary.events import (
-    ConfigAppended,
     Event,
     MemberStarted,
     ProducerFenced,
@@ -34,11 +33,6 @@ HOLDS: Final[dict[str, tuple[str, list[Event]]]] = {
         "producer_epochs_grow",
         [ProducerFenced(transactional_id="t", epoch=0, used=1),
          ProducerInitialised(member="w0", transactional_id="t", epoch=2, work="c-0")],
-    ),
-    "a record has Kafka's form": (
-        "config_records_have_kafkas_form",
-        [ConfigAppended(writer="w0", offset=3, key="target-state-c",
-                        value='{"state":"PAUSED","state.v2":"STOPPED"}')],
     ),
 }  # fmt: skip
 

@@ -40,25 +40,5 @@ CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "        state.offset = offset + 1\n        return Reading(False)",
         ),
     ),
-    "commit-without-read-back": (
-        Edit(f"{_CONFIG}.writing:put_tasks", "    if tasks:\n        steps.append((ReadToEnd(), root))\n", ""),
-    ),
-    "leader-writes-plainly": (
-        Edit(
-            f"{_STORE}._is_transaction",
-            "self.exactly_once.transactional",
-            "self.exactly_once is ExactlyOnce.ENABLED",
-        ),
-    ),
-    "reader-begins-again": (
-        Edit(
-            f"{_CONFIG}.channel:ConfigChannel.serve_end",
-            "    for number in reached:",
-            "    self.position = 0\n    for number in reached:",
-        ),
-    ),
-    "readers-return-an-open-record": (
-        Edit(f"{_TOPIC}.read", "if record.offset >= end:", "if record.offset > end:"),
-    ),
 }  # fmt: skip
 """By name of the mutant."""

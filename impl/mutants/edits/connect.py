@@ -20,13 +20,6 @@ _ROUNDS: Final = {
     "leader-url-of-each-worker": (
         Edit(_EAGER, "leader_url=current.members[current.leader].url", "leader_url=current.members[member].url"),
     ),
-    "sessioned-written-as-compatible": (
-        Edit(
-            f"{_WORKER}.perform_assignment",
-            "write_connect_assignment(one, mode.version)",
-            "write_connect_assignment(one, min(mode.version, 1))",
-        ),
-    ),
     "connect-active-work-counts-as-new": (
         Edit(f"{_INCREMENTAL}:sort_out", "created=configured - previous - active", "created=configured - previous"),
     ),
@@ -43,11 +36,11 @@ _ROUNDS: Final = {
             f"{_INCREMENTAL}:handle_lost", "            return expired, lost", "            return expired, frozenset()"
         ),
     ),
-    "delay-not-capped": (
+    "target-state-begins-a-round": (
         Edit(
-            f"{_INCREMENTAL}:_wait",
-            "min(remaining, max_delay_ms) if remaining > 0 else max_delay_ms",
-            "remaining + max_delay_ms if remaining > 0 else max_delay_ms",
+            f"{_HERDER}.updating:Updating.on_config_change",
+            "            self._target_updates[connector] = None\n",
+            "            self._target_updates[connector] = None\n            self._needs_rebalance = True\n",
         ),
     ),
 }
@@ -151,13 +144,6 @@ _WORK_2: Final = {
 }
 
 _OPERATOR: Final = {
-    "target-state-begins-a-round": (
-        Edit(
-            f"{_HERDER}.updating:Updating.on_config_change",
-            "            self._target_updates[connector] = None\n",
-            "            self._target_updates[connector] = None\n            self._needs_rebalance = True\n",
-        ),
-    ),
     "target-state-restarts-the-connector": (
         Edit(
             f"{_HERDER}.updating:Updating.on_config_change",
@@ -187,9 +173,6 @@ _READING_AND_FENCING: Final = {
             "        return Answer.CONFLICT\n"
             "    if not before.pending_fencing:",
         ),
-    ),
-    "leader-fences-no-producer": (
-        Edit(f"{_HERDER}.fencing:Fencing._fence", "    if not before.pending_fencing:", "    if True:"),
     ),
     "producer-keeps-its-epoch": (
         Edit(

@@ -25,20 +25,6 @@ STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "put-safe-ignores-generation": (
         Edit(f"{_WRITING}._may_write", "    cached = entry.value", "    return True\n    cached = entry.value"),
     ),
-    "tasks-listed-by-prefix": (
-        Edit(
-            f"{_CACHE}.tasks",
-            "entries = self._tasks.get(connector, {})",
-            "entries = {number: entry for tasks in self._tasks.values() for number, entry in tasks.items()}",
-        ),
-    ),
-    "only-read-connectors-listed": (
-        Edit(
-            f"{_CACHE}.connectors",
-            "sorted(self._connectors)",
-            "sorted(name for name, entry in self._connectors.items() if entry.value is not None)",
-        ),
-    ),
     "equal-generation-suppresses": (
         Edit(f"{_WRITING}._may_write", "cached.generation <= value.generation", "cached.generation < value.generation"),
     ),

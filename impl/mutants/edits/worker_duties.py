@@ -16,19 +16,6 @@ _OF_FENCING: Final = {
             "self.epochs[name] = epoch",
         ),
     ),
-    "fencing-forgets-a-task": (
-        Edit(f"{_CONNECT}.herder.fencing:Fencing._fence", "range(recorded))", "range(recorded - 1))"),
-    ),
-}
-
-_OF_CONFIGS: Final = {
-    "stopped-is-written-once": (
-        Edit(
-            f"{_CONNECT}.config.values:target_state_record",
-            "older = TargetState.PAUSED if state is TargetState.STOPPED else state",
-            "older = state",
-        ),
-    ),
 }
 
 _OF_STATUSES: Final = {
@@ -46,7 +33,6 @@ _OF_STATUSES: Final = {
 
 WORKER_DUTY_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_OF_FENCING,
-    **_OF_CONFIGS,
     **_OF_STATUSES,
 }
 """By the name of the mutant."""

@@ -12,7 +12,6 @@ from rebalance_check.model.vocabulary.events import (
     ProducerFenced,
     ProducerInitialised,
     RejoinRequested,
-    TaskStarted,
     WorkerClaimed,
     WorkerConfigured,
 )
@@ -20,59 +19,12 @@ from rebalance_check.properties.engines import CHECKED, Excused, Finding, Step, 
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.config_readers import kind_and_name
-from rebalance_check.properties.views.config_topic import Commits, Producers
-from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, connector_of, is_task_of
+from rebalance_check.properties.views.config_topic import Commits
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, connector_of
 from rebalance_check.properties.views.workers import Workers
 
 PLAIN: Final = ("target-state-", "logger-cluster-")
 """Any worker writes these records, with its plain producer."""
-
-
-def _leaders_producer(event: ProducerInitialised) -> Step | None:
-    value = (event.transactional_id, event.epoch)
-    says = f"{event.member} got epoch {event.epoch} of {event.transactional_id} at {STEP}"
-    return None if event.work else Step("privileged", value, says, event)
-
-
-def _privileged(event: ConfigAppended) -> Step | None:
-    """Target states and levels of loggers are no privilege."""
-    if kind_and_name(event.key)[0] in PLAIN and not event.transactional_id:
-        return None
-    how = f"with epoch {event.epoch}" if event.transactional_id else "with a producer that nothing can fence"
-    says = f"{event.writer} appended {event.key} {how} at {STEP}"
-    return Step("privileged", (event.transactional_id, event.epoch), says, event)
-
-
-def _fenced(last: Step, step: Step) -> str:
-    """Where a leader has had a transactional producer, no other one and no lower epoch writes on."""
-    (name, epoch), (used, at) = last.value, step.value
-    if not name or isinstance(step.event, ProducerInitialised) or (used == name and at >= epoch):
-        return ""
-    return step.says.removesuffix(f" at {STEP}")
-
-
-FencedLeaderAppendsNothing: Final = Invariant(
-    name="fenced_leader_appends_nothing",
-    family="config",
-    claim="where leaders write with a transactional producer, nothing privileged is appended but by the youngest one",
-    source="KIP-618; KafkaConfigBackingStore.claimWritePrivileges",
-    premises=("no worker is configured back to a plain producer while the group runs",),
-    evidence=Evidence.PRESENCE,
-    fold=order(
-        {ProducerInitialised: _leaders_producer, ConfigAppended: _privileged},
-        wrong=_fenced,
-        needs=((ProducerInitialised,), (ConfigAppended,)),
-    ),
-    breaks="""
-        ProducerInitialised(member="w1", transactional_id="connect-cluster-g", epoch=1)
-        ConfigAppended(writer="w0", offset=5, key="commit-c", value="{}", transactional_id="connect-cluster-g", epoch=0)
-    """,
-    holds="""
-        ProducerInitialised(member="w1", transactional_id="connect-cluster-g", epoch=1)
-        ConfigAppended(writer="w1", offset=5, key="commit-c", value="{}", transactional_id="connect-cluster-g", epoch=1)
-    """,
-)
 
 
 def _epochs(event: ProducerInitialised | ProducerFenced) -> list[Step]:
@@ -108,52 +60,6 @@ ProducerEpochsGrow: Final = Invariant(
     holds="""
         ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=3, work="c-0")
         ProducerInitialised(member="w1", transactional_id="connect-c-0", epoch=4, work="c-0")
-    """,
-)
-
-
-def _may_write_on(event: TaskStarted, producers: Producers) -> Iterator[Finding]:
-    """No producer of a task with other configs of its connector is open."""
-    worker = producers.workers.of(event.member)
-    if worker.configured is None or not worker.configured.exactly_once or not event.connector_config:
-        return
-    yield CHECKED
-    connector = connector_of(event.task)
-    for name, producer in sorted(producers.open.items()):
-        if producer.work == event.task or not is_task_of(producer.work, connector):
-            continue
-        other = producers.workers.workers.get(producer.member)
-        since = other.running.get(producer.work) if other is not None else None
-        if isinstance(since, TaskStarted) and since.connector_config not in {"", event.connector_config}:
-            yield broken(
-                f"{event.task} runs although the producer of an earlier {producer.work} can still write",
-                (f"{producer.member} initialised the producer {name} at {STEP}, but it was not fenced.", producer),
-                (f"{producer.work} runs there with other configs since {STEP}.", since),
-                (f"{event.member} started {event.task} at {STEP}: contradiction.", event),
-            )
-
-
-FencedBeforeStart: Final = Invariant(
-    name="fenced_before_start",
-    family="config",
-    claim="with exactly-once support no task starts while a task with earlier configs of its connector runs and its "
-    "producer is not fenced",
-    source="KIP-618; DistributedHerder.doFenceZombieSourceTasks, Worker.fenceZombies",
-    premises=("each task names the configuration of the connector that it was generated from",),
-    exempted_by=(*SHOWS_WHAT_RUNS, ProducerFenced, ProducerInitialised, TaskStarted, WorkerConfigured),
-    fold=form({TaskStarted: _may_write_on}, views=(Producers,), needs=((WorkerConfigured,), (ProducerInitialised,))),
-    breaks="""
-        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-        WorkerConfigured(member="w1", mode="sessioned", exactly_once=True)
-        ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1")
-        TaskStarted(member="w0", generation=1, task="c-1", connector_config="old")
-        TaskStarted(member="w1", generation=2, task="c-0", connector_config="new")
-    """,
-    holds="""
-        WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-        ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1")
-        TaskStarted(member="w0", generation=1, task="c-1", connector_config="new")
-        TaskStarted(member="w0", generation=2, task="c-0", connector_config="new")
     """,
 )
 
@@ -236,5 +142,5 @@ EarlierTasksAreFenced: Final = Invariant(
     """,
 )
 
-LAWS: Final = (FencedLeaderAppendsNothing, ProducerEpochsGrow, FencedBeforeStart, EarlierTasksAreFenced)
+LAWS: Final = (ProducerEpochsGrow, EarlierTasksAreFenced)
 """In the order in which reports name them."""

@@ -9,18 +9,13 @@ from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
     ConfigCompacted,
     ConfigRead,
-    ConfigReadStarted,
     ConfigSnapshotTaken,
-    ConfigTransactionEnded,
-    Event,
-    MemberStarted,
-    WorkerConfigured,
 )
-from rebalance_check.properties.engines import CHECKED, Fact, Finding, Findings, Step, agreement, broken, form, order
+from rebalance_check.properties.engines import CHECKED, Fact, Finding, agreement, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.config_readers import ConfigReaders, Connector, task_of
-from rebalance_check.properties.views.config_topic import ABORTED, ConfigTopic
+from rebalance_check.properties.views.config_topic import ConfigTopic
 
 READ_COMMITTED: Final = "read_committed"
 Views: TypeAlias = tuple[Mapping[str, Any], ...]
@@ -162,85 +157,5 @@ SnapshotFollowsReads: Final = Invariant(
 # ---------------------------------------------------------------------------------------------- reads
 
 
-def _position(event: ConfigRead) -> Step:
-    return Step(event.member, event.offset, f"{event.member} read offset {event.offset} at {STEP}", event)
-
-
-def _goes_back(last: Step, step: Step) -> str:
-    return f"{step.key} read offset {step.value} after {last.value}" if step.value <= last.value else ""
-
-
-ReadsInOrder: Final = Invariant(
-    name="config_reads_in_order",
-    family="config",
-    claim="a store reads the records of the config topic in the order of their offsets, each once",
-    source="KafkaBasedLog",
-    premises=("WorkerConfigured or MemberStarted begins the record of each process",),
-    exempted_by=(MemberStarted, WorkerConfigured),
-    evidence=Evidence.CONCERNED,
-    fold=order(
-        {ConfigRead: _position},
-        wrong=_goes_back,
-        resets=dict.fromkeys((MemberStarted, WorkerConfigured), lambda event: event.member),
-    ),
-    breaks="""
-        ConfigRead(member="w0", offset=1, key="commit-c", value='{"tasks":0}')
-        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
-    """,
-    holds="""
-        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
-        ConfigRead(member="w0", offset=1, key="commit-c", value='{"tasks":0}')
-    """,
-)
-
-
-def _returned(event: ConfigRead, topic: ConfigTopic) -> Findings:
-    record = topic.records.get(event.offset)
-    if record is None:
-        return None
-    if (record.key, record.value) != (event.key, event.value):
-        return _not_there(event, f"the record there is {record.key} with the value {record.value}, of {STEP}", record)
-    if topic.isolation.get(event.member) != READ_COMMITTED:
-        return CHECKED
-    ended = topic.ended.get(event.offset)
-    if event.offset >= topic.stable_end:
-        first = topic.records.get(topic.stable_end)
-        return _not_there(event, f"from offset {topic.stable_end} on a transaction is open, since {STEP}", first)
-    if ended is not None and ended.outcome == ABORTED:
-        return _not_there(event, f"its transaction was aborted at {STEP}", ended)
-    return CHECKED
-
-
-def _not_there(event: ConfigRead, why: str, evidence: Event | None) -> Finding:
-    return broken(
-        f"{event.member} reads {event.key} at offset {event.offset} of the config topic, which is not there for it",
-        (f"{why};", evidence),
-        (f"{event.member} read {event.key} at offset {event.offset} at {STEP}: contradiction.", event),
-    )
-
-
-ReadersReturnTheTopic: Final = Invariant(
-    name="config_readers_return_the_topic",
-    family="config",
-    claim="a reader of the config topic returns the record that stands at that offset; with "
-    "isolation.level=read_committed its transaction was committed, and no transaction is open below it",
-    source="KIP-98: last stable offset; KafkaBasedLog; KafkaConfigBackingStore (isolation.level)",
-    premises=(
-        "records that were not seen appended are compared with nothing",
-        "isolation counts where ConfigReadStarted names it: then the ends of transactions are recorded, too",
-    ),
-    exempted_by=(ConfigReadStarted, ConfigTransactionEnded),
-    evidence=Evidence.CONCERNED,
-    fold=form({ConfigRead: _returned}, views=(ConfigTopic,), needs=((ConfigAppended,),)),
-    breaks="""
-        ConfigAppended(writer="w0", offset=0, key="connector-c", value=None)
-        ConfigRead(member="w0", offset=0, key="connector-d", value=None)
-    """,
-    holds="""
-        ConfigAppended(writer="w0", offset=0, key="connector-c", value=None)
-        ConfigRead(member="w0", offset=0, key="connector-c", value=None)
-    """,
-)
-
-LAWS: Final = (SnapshotsAgree, SnapshotFollowsReads, ReadsInOrder, ReadersReturnTheTopic)
+LAWS: Final = (SnapshotsAgree, SnapshotFollowsReads)
 """In the order in which reports name them."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
-    ConfigCompacted,
-    ConfigRead,
     ConfigSnapshotTaken,
-    ConfigStoreStarted,
     ConnectAssignmentReceived,
     Event,
     RejoinRequested,
     WorkerClaimed,
-    WorkerConfigured,
 )
 from rebalance_check.properties.engines import (
     CHECKED,
@@ -29,8 +24,7 @@ from rebalance_check.properties.engines import (
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.config_readers import ConfigReaders, kind_and_name, task_key
-from rebalance_check.properties.views.config_topic import Commits, ReadBacks
+from rebalance_check.properties.views.config_topic import Commits
 from rebalance_check.properties.views.work_statuses import Targets
 from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS
 from rebalance_check.properties.views.workers import Workers
@@ -41,41 +35,6 @@ PUBLISHING_MS: Final = 30_000
 """Task configs reach the topic in this time after a worker generated them (READ_WRITE_TOTAL_TIMEOUT_MS)."""
 
 # ---------------------------------------------------------------------------------------------- order of writes
-
-
-def _read_back(event: ConfigAppended, read_backs: ReadBacks) -> Findings:
-    if not event.key.startswith("commit-") or not read_backs.is_judged:
-        return None
-    first = read_backs.unread
-    if first is None:
-        return CHECKED
-    return broken(
-        f"{event.writer} committed {event.key.removeprefix('commit-')} before it had read back {first.key}",
-        (f"{event.writer} appended {first.key} at {STEP}.", first),
-        (f"the commit was appended at {STEP}, and {event.writer} had not read {first.key} by then: contradiction.",
-         event),
-    )  # fmt: skip
-
-
-CommitFollowsReadBack: Final = Invariant(
-    name="commit_follows_read_back",
-    family="config",
-    claim="a worker appends the commit of task configurations only after it has read back every one of them",
-    source="KafkaConfigBackingStore.putTaskConfigs",
-    premises=("the reads of a writer are recorded",),
-    exempted_by=(ConfigRead, ConfigCompacted),
-    fold=form({ConfigAppended: _read_back}, views=(ReadBacks,), needs=((ConfigRead,),)),
-    breaks="""
-        ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
-    """,
-    holds="""
-        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
-        ConfigRead(member="w0", offset=1, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
-    """,
-)
 
 
 def _key_written(event: ConfigAppended, workers: Workers) -> Findings:
@@ -222,109 +181,8 @@ STATES: Final = {"STARTED": "STARTED", "PAUSED": "PAUSED", "STOPPED": "PAUSED"}
 """Each target state, and that which releases before KIP-875 read in its place."""
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _properties(value: dict[str, Any]) -> bool:
-    properties = value.get("properties")
-    return (
-        list(value) == ["properties"]
-        and isinstance(properties, dict)
-        and all(text is None or isinstance(text, str) for text in properties.values())
-    )
-
-
-def _count_of(name: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda value: list(value) == [name] and _is_number(value[name]) and value[name] >= 0
-
-
-def _target(value: dict[str, Any]) -> bool:
-    newer = value.get("state.v2")
-    return list(value) == ["state", "state.v2"] and newer in STATES and value["state"] == STATES[newer]
-
-
-def _restart(value: dict[str, Any]) -> bool:
-    return list(value) == ["include-tasks", "only-failed"] and all(isinstance(flag, bool) for flag in value.values())
-
-
-def _session_key(value: dict[str, Any]) -> bool:
-    has_all = list(value) == ["key", "algorithm", "creation-timestamp"]
-    return has_all and isinstance(value["key"], str) and bool(value["key"]) and _is_number(value["creation-timestamp"])
-
-
-def _level(value: dict[str, Any]) -> bool:
-    return list(value) == ["level"] and isinstance(value["level"], str)
-
-
-FORMS: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
-    "connector-": _properties,
-    "task-": _properties,
-    "commit-": _count_of("tasks"),
-    "tasks-fencing-": _count_of("task-count"),
-    "target-state-": _target,
-    "restart-connector-": _restart,
-    "logger-cluster-": _level,
-    SESSION_KEY: _session_key,
-}
-"""By the beginning of a record's key, whether its value is as Kafka's schema says, its fields in that order."""
-
-REMOVABLE: Final = ("connector-", "target-state-")
-"""Prefixes of keys for which a worker writes tombstones."""
-
-
-def _is_right(event: ConfigAppended) -> bool:
-    kind, name = (SESSION_KEY, "") if event.key == SESSION_KEY else kind_and_name(event.key)
-    if kind == "task-" and task_key(name) is None:
-        return False
-    if event.value is None:
-        return kind in REMOVABLE
-    try:
-        value = json.loads(event.value)
-    except ValueError:
-        return False
-    return kind in FORMS and isinstance(value, dict) and FORMS[kind](value)
-
-
-def _has_kafkas_form(event: ConfigAppended, readers: ConfigReaders) -> Findings:
-    """Every release reads the record as its writer meant it."""
-    if event.writer not in readers.stores:
-        return None
-    if _is_right(event):
-        return CHECKED
-    return broken(
-        f"{event.writer} writes {event.key} as {event.value}",
-        (f"{event.writer} appended {event.key} at {STEP}, and {event.value} is not how Kafka writes it: contradiction.",
-         event),
-    )  # fmt: skip
-
-
-ConfigRecordsHaveKafkasForm: Final = Invariant(
-    name="config_records_have_kafkas_form",
-    family="config",
-    claim="each record that a worker appends to the config topic has the fields of Kafka's schema, in their order: a "
-    "target state stands in it twice, STOPPED as PAUSED for releases that do not know it",
-    source="KafkaConfigBackingStore: CONNECTOR_CONFIGURATION_V0, TASK_CONFIGURATION_V0, TARGET_STATE_V1, "
-    "SESSION_KEY_V0, RESTART_REQUEST_V0; KIP-875",
-    premises=("the record was written by the store of a worker that the history shows",),
-    evidence=Evidence.PRESENCE,
-    fold=form(
-        {ConfigAppended: _has_kafkas_form}, views=(ConfigReaders,), needs=((ConfigStoreStarted, WorkerConfigured),)
-    ),
-    breaks="""
-        WorkerConfigured(member="w0", mode="eager")
-        ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"STOPPED","state.v2":"STOPPED"}')
-    """,
-    holds="""
-        WorkerConfigured(member="w0", mode="eager")
-        ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED","state.v2":"STOPPED"}')
-    """,
-)
-
 LAWS: Final = (
-    CommitFollowsReadBack,
     OnlyTheLeaderRotatesKeys,
     ChangedTaskConfigsArePublished,
-    ConfigRecordsHaveKafkasForm,
 )
 """In the order in which reports name them."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
-    StatusAttempted,
-    StatusesListed,
     StatusIgnored,
     StatusQueried,
     StatusRead,
@@ -16,13 +14,12 @@ from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.status_stores import (
     DESTROYED,
-    Seen,
+    TOPIC_PREFIX,
     Stores,
     described,
     is_removal,
     is_stale,
     item_of,
-    topic_named,
 )
 
 READS_ARE_RECORDED: Final = "every read of a store is recorded, from its start"
@@ -30,7 +27,7 @@ READS_ARE_RECORDED: Final = "every read of a store is recorded, from its start"
 
 def _queried(event: StatusQueried, stores: Stores) -> Findings:
     item = item_of(event.key)
-    if topic_named(event.key) is not None:
+    if event.key.startswith(TOPIC_PREFIX):
         return None
     value = None if item is None else stores.of(event.worker).value(item)
     expected = ("", "", -1) if value is None else (value.status, value.status_worker, value.generation)
@@ -109,57 +106,6 @@ StaleUnassignedIgnored: Final = Invariant(
 )
 
 
-def _listed(event: StatusesListed, stores: Stores) -> Findings:
-    """Exactly the cached ones; among connectors also those that this store only wrote."""
-    expected = _to_list(event, stores)
-    wrong = sorted(set(event.names) ^ set(expected))
-    if not wrong and len(event.names) == len(expected):
-        return CHECKED
-    name = wrong[0] if wrong else event.names[0]
-    holds = "holds" if name in expected else "holds nothing, or nothing more of"
-    did = "listed" if name in event.names else "did not list"
-    of = f" of {event.connector}" if event.connector else ""
-    return broken(
-        f"{event.worker} listed {', '.join(event.names) or 'nothing'} as the {event.kind}{of}",
-        (f"of {name}, {event.worker} {holds} a status ({STEP}).", expected.get(name)),
-        (f"it {did} {name} at {STEP}: contradiction.", event),
-    )
-
-
-def _to_list(event: StatusesListed, stores: Stores) -> dict[str, Seen | None]:
-    """The names that the list must hold, with the records that show them."""
-    store = stores.of(event.worker)
-    if event.kind == "topics":
-        return {topic: read for (connector, topic), read in store.topics.items() if connector == event.connector}
-    if event.kind == "connectors":
-        return {item[1]: entry.value for item, entry in store.entries.items() if item[0] == "connector"}
-    return {
-        "-".join(item[1:]): entry.value
-        for item, entry in store.entries.items()
-        if item[0] == "task" and item[1] == event.connector and entry.value is not None
-    }
-
-
-ListsFollowReads: Final = Invariant(
-    name="safe_status_writes.lists_follow_reads",
-    family="status",
-    claim="a store lists the tasks and topics of a connector whose status it has read, and the connectors whose status "
-    "it has read or written, and no others",
-    source="KafkaStatusBackingStore.connectors, getAll, getAllTopics",
-    premises=("every read and every call of a store is recorded, from its start",),
-    exempted_by=(StatusAttempted, StatusRead),
-    evidence=Evidence.CONCERNED,
-    fold=form({StatusesListed: _listed}, views=(Stores,)),
-    breaks="""
-        StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",))
-    """,
-    holds="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=1)
-        StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",))
-    """,
-)
-
-
 def _seen(event: StatusRead | StatusIgnored, _stores: Stores) -> Fact:
     taken = isinstance(event, StatusRead)
     status = event.status or (DESTROYED if taken else "")
@@ -216,5 +162,5 @@ ReadersConverge: Final = Invariant(
     """,
 )
 
-LAWS: Final = (ReadersConverge, CacheFollowsReads, StaleUnassignedIgnored, ListsFollowReads)
+LAWS: Final = (ReadersConverge, CacheFollowsReads, StaleUnassignedIgnored)
 """In the order in which reports name them."""

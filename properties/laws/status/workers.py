@@ -160,12 +160,8 @@ def _last_status(  # noqa: PLR0917 - a rule and its views
         return CHECKED
     if last is not None and by is None:
         return Excused("the write of the last record is not in the history")
-    if last is not None and announcements.was_raced(last):
-        return Excused("a race explains the last record")
-    if last is not None and by and not by.attempted.safe and (last.worker != worker.store or last.send > 1):
-        return Excused("a put of another worker, or one that was tried again, may come behind it")
-    if last is not None and by and last.worker != worker.store and by.attempted.generation >= called.generation:
-        return Excused("a safe put of another worker is admitted where its generation is not older")
+    if last is not None and by and (last.worker != worker.store or last.send > 1):
+        return Excused("a write of another worker, or one that was tried again, may come behind it")
     shown = "unknown" if by is None else by.attempted.status
     return broken(
         f"the last status of {work} is {shown}, and it is {' or '.join(wanted)} at {worker.name}",
@@ -195,8 +191,8 @@ LastStatusSaysWhatRuns: Final = Invariant(
     premises=(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",
         "the worker claims it, and its last write of it was acknowledged",
-        "a put of another worker, or one that is tried again, may come behind it, and one that a race explains; a safe "
-        "one may if its generation is not older, as that of a zombie is not where the group was created anew",
+        "a write of another worker, or one that is tried again, may come behind it: check and append of a safe write "
+        "are not atomic, and its generation may be as new where the group was created anew",
         "without records of the config topic every target state is possible",
     ),
     needs_end=True,

@@ -25,51 +25,6 @@ from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.status_stores import Stores, Write, described, is_newer, send_of
 
 
-def _overwrites(event: StatusAppended, stores: Stores) -> Findings:
-    """A record of a safe write replaces no newer status that its writer held at the check of that send."""
-    write = stores.of(event.worker).writes.get(event.attempt)
-    if write is None or not write.attempted.safe or event.send > len(write.checks):
-        return None
-    known, attempted = write.checks[event.send - 1], write.attempted
-    if known is None or not is_newer(known, attempted):
-        return CHECKED
-    return broken(
-        f"{event.worker} overwrote {described(known)}, which it had read, by {attempted.status} of {event.key}",
-        (f"{event.worker} read {described(known)} for {event.key} at {STEP} and still held it", known),
-        (f"when it wrote {attempted.status} in generation {attempted.generation} safely at {STEP}.", attempted),
-        (f"send {event.send} of that write was appended at {STEP}: contradiction.", event),
-    )
-
-
-ExplainedOverwrite: Final = Invariant(
-    name="safe_status_writes.explained_overwrite",
-    family="status",
-    claim="a safe write never replaces another worker's newer status that its writer had read and still held",
-    source="KafkaStatusBackingStore.putSafe",
-    premises=(
-        "the check that let this send through counts: the call, or for a retry the answer before it",
-        "a newer status that was not yet read may be replaced: check and append are not atomic",
-    ),
-    exempted_by=(StatusRead,),
-    evidence=Evidence.CONCERNED,
-    fold=form({StatusAppended: _overwrites}, views=(Stores,), needs=((StatusAttempted,),)),
-    breaks="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
-                   generation=2)
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
-                        generation=1, safe=True)
-        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=1)
-    """,
-    holds="""
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
-                        generation=1, safe=True)
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
-                   generation=2)
-        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=1)
-    """,
-)
-
-
 def _suppressed(event: StatusSuppressed, stores: Stores) -> Findings:
     write = stores.write
     if write is None:
@@ -281,5 +236,5 @@ FlushWaits: Final = Invariant(
     """,
 )
 
-LAWS: Final = (ExplainedOverwrite, SuppressedIffNewerCached, RetriesAreAdmitted, AppendsAnswerSends, FlushWaits)
+LAWS: Final = (SuppressedIffNewerCached, RetriesAreAdmitted, AppendsAnswerSends, FlushWaits)
 """In the order in which reports name them."""

@@ -48,7 +48,7 @@ def test_thousands_of_sequences_have_the_same_effects(java: JavaStores, seed: in
     "mutant",
     [
         "removal-drops-target-state", "leftovers-outlive-their-connector", "deferred-outlive-a-commit",
-        "offset-advances-on-bad-json", "commit-without-read-back", "leader-writes-plainly",
+        "offset-advances-on-bad-json",
     ],
 )  # fmt: skip
 def test_a_planted_defect_is_a_difference(java: JavaStores, mutant: str) -> None:

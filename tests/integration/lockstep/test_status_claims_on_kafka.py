@@ -90,10 +90,10 @@ class _Changed:
 @pytest.mark.parametrize(
     ("change", "breaks"),
     [
-        ("unchecked", {"explained_overwrite", "suppressed_iff_newer_cached"}),
-        ("forgetful", {"cache_follows_reads", "lists_follow_reads"}),
+        ("unchecked", {"suppressed_iff_newer_cached"}),
+        ("forgetful", {"cache_follows_reads"}),
         ("late", {"flush_waits"}),
-        ("wrong", {"explained_overwrite", "suppressed_iff_newer_cached"}),
+        ("wrong", {"suppressed_iff_newer_cached"}),
     ],
 )
 def test_a_store_that_does_otherwise_is_found(java: JavaStores, change: str, breaks: set[str]) -> None:
