@@ -40,7 +40,7 @@ class AssignmentClaim:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A claim that an answer breaks, and what exactly is wrong."""
+    """A claim that an answer breaks, and the exact finding."""
 
     claim: str
     finding: str
@@ -49,7 +49,7 @@ class Broken:
 def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
     """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked.
 
-    An ``assignor`` that is none of Kafka's is held to what holds of any assignor.
+    An ``assignor`` that is none of Kafka's is held to the claims about any assignor.
     """
     for claim in CLAIMS:
         held_to = assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)

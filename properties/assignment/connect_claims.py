@@ -90,7 +90,7 @@ def eager_complete(one: CourseRound) -> str:
 
 
 @claim_of_incremental_rounds(
-    "A worker is asked to give up what it claims, or what was lost and dealt to it in the same round.",
+    "A worker is asked to give up work that it claims, or that was lost and dealt to it in the same round.",
 )
 def revoked_is_claimed(one: CourseRound) -> str:
     """Or was lost and dealt in this round, when the delay ended."""

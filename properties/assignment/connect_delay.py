@@ -49,7 +49,7 @@ def delay_keeps_work(one: CourseRound) -> str:
     "Work that is configured, claimed by no worker and not assigned before is given, also during a delay.",
 )
 def new_work_is_placed(one: CourseRound) -> str:
-    """New is what the leader remembers nothing of."""
+    """New is an item that the leader does not remember."""
     new = one.configured - remembered(one) - one.claimed.keys()
     missing = sorted(new - one.assigned)
     return f"{item_names(missing)} is new and given to no worker" if missing else ""

@@ -47,7 +47,7 @@ class MemberAnswer:
 class CourseRound:
     """One round. Members go by member id; ``workers`` says which process each is.
 
-    ``offsets`` are the config offsets that the members reported, ``leader_offset`` is what the leader could
+    ``offsets`` are the config offsets that the members reported, ``leader_offset`` is the one that the leader could
     read when asked again. ``before`` and ``after`` are the leader's memory, ``completed`` the members
     that got their answers, ``completed_before`` says whether the leader completed the last round that it led.
     """
@@ -127,7 +127,7 @@ class CourseRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The rounds of a history, and of the quiet time after it, in which the group only does what it asks for itself.
+    """The rounds of a history, and of the quiet time after it, in which the group follows its own requests alone.
 
     ``settling`` is the index of the first round of that time: the last one of the history, where all completed that
     and nothing happened since. ``quiet`` says that the last round asked for no other: it

@@ -90,11 +90,11 @@ def sticky_over_rounds(course: Course) -> str:
     return ""
 
 
-@_claim("An answer is a function of what the members say: which member leads makes no difference.")
+@_claim("An answer is a function of the subscriptions: which member leads makes no difference.")
 def any_leader(course: Course) -> str:
     for number, one in enumerate(course.rounds):
         if one.answer.assigned != one.without_memory.assigned:
-            return f"in round {number + 1} the leader's answer depends on what it assigned before"
+            return f"in round {number + 1} the leader's answer depends on its assignments before"
     return ""
 
 

@@ -39,9 +39,8 @@ from rebalance_check.properties.machines.families import (
     TIMERS,
     Taken,
 )
-from rebalance_check.properties.machines.repeating import as_code
+from rebalance_check.properties.machines.repeating import as_code, check
 from rebalance_check.properties.machines.strategies import KIND, WHICH, bounds_of_all_concerns, chosen
-from rebalance_check.properties.verdict import Violation
 
 GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
     invariant for invariant in CATALOGUE if invariant.kind is Kind.SAFETY and invariant.family != "status"
@@ -90,7 +89,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
         TestMyCoordinator = MyCoordinator.TestCase
 
     ``runs`` draws the bounds of each run (None: of all concerns of the model, failovers where the transport can steer
-    them), ``claims`` are what it is judged by. A coordinator that records events of its own appends them to
+    them), ``claims`` judge it. A coordinator that records events of its own appends them to
     ``recorded``: then these are judged, too. ``taken`` counts the kinds of step over all runs of the class.
     """
 
@@ -174,7 +173,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
     fail_over = _steps(FAILING_OVER, "fail_over", "A record is replicated, or the coordinator is replaced, by steps.")
 
     def enabled(self, family: frozenset[ActionKind]) -> list[Action]:
-        """What may happen of a family of steps, always in the same order."""
+        """The steps of a family that may happen, always in the same order."""
         return [action for action in self.subject.conformance.enabled() if action.kind in family]
 
     def _perform(self, action: Action) -> None:
@@ -185,11 +184,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
             self.judge.observe(seen)
         if self.subject.divergence is not None:
             raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
-        try:
-            self.judge.judgement().check(allow_undecided=True)
-        except Violation as violation:
-            violation.add_note(self.schedule())
-            raise
+        check(self.judge, self.schedule)
 
     def drawn_bounds(self) -> st.SearchStrategy[Bounds]:
         """The strategy for the bounds of a run."""
@@ -202,5 +197,5 @@ class CoordinatorMachine(RuleBasedStateMachine):
         return as_code(self.bounds, self.performed)
 
     def teardown(self) -> None:
-        """Give back what the run holds; a run that never opened holds nothing."""
+        """End the run, and give back all that it holds; a run that never opened holds nothing."""
         self.subject.close()

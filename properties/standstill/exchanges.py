@@ -95,7 +95,7 @@ def _never_asked(member: LastOfMember, end_ms: int | None) -> Iterator[Because]:
 
 
 def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequence[Event]) -> Iterator[Because]:
-    """What the coordinator does with the request, where its events are recorded."""
+    """The coordinator's treatment of the request, where its events are recorded."""
     if not any(isinstance(event, CoordinatorEvent) for event in events):
         return
     place = next((at for at, event in enumerate(events) if event is sent), len(events))

@@ -28,7 +28,7 @@ def loops_of(events: Sequence[Event]) -> list[Loop]:
 def why_no_rest(
     ended: RunEnded, events: Sequence[Event], group: Incarnation | None, is_punctual: bool
 ) -> Iterator[Because]:
-    """What the members that the run names wait for, the group at its coordinator, and what no member owns.
+    """The waits of the members that the run names, the group at its coordinator, and the things without an owner.
 
     ``is_punctual`` says that all sources have one clock. A run that names no member is about all that run.
     """

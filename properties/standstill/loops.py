@@ -1,4 +1,4 @@
-"""What goes round until a run ends: the same requests and replies of a member, the same changes of the group."""
+"""Loops until a run ends: the same requests and replies of a member, the same changes of the group."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def repetition(tokens: Sequence[Hashable], times: int = TIMES) -> Repetition | N
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What ``who`` does again and again: ``turn`` are the events of the first turn that is known, ``times`` is how
+    """The loop of ``who``: ``turn`` are the events of the first turn that is known, ``times`` is how
     often it came in all."""
 
     who: str
@@ -88,7 +88,7 @@ def _is_upkeep(event: RequestSent | RequestAnswered) -> bool:
 
 
 def _said(event: Event) -> str:
-    """What happens, the same for events that are alike."""
+    """The event in words, the same for events that are alike."""
     match event:
         case RequestSent():
             return f"{event.api} is sent"
@@ -108,7 +108,7 @@ def _in_words(turn: Sequence[Event]) -> list[str]:
 
 
 def _counted(words: Sequence[str]) -> Iterator[str]:
-    """What comes several times in a row, once with its number."""
+    """Items that come several times in a row, once with their number."""
     for word, run in groupby(words):
         times = len(list(run))
         yield f"{word} ({times} times)" if times > 1 else word

@@ -1,4 +1,4 @@
-"""Who has a partition, connector or task, or had it last, and what became of the last assignment."""
+"""The owners of partitions, connectors and tasks, or the last ones, and the fate of the last assignment."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def things_of(event: Event) -> tuple[str, ...]:
 
 
 def why_owned_wrongly(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who has each of ``things``, or had it last, and what the last assignment made of them."""
+    """The owner of each of ``things``, or its last one, and the fate of the last assignment."""
     holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
     given_up: dict[str, Event] = {}
     for event in events:
@@ -96,7 +96,7 @@ def _generation(event: Event) -> str:
 
 
 def _last_assignment(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who should have got ``things``, and what became of those members; whether a generation began after it."""
+    """The members that should have got ``things``, and their fate; whether a generation began after it."""
     at = next((at for at in range(len(events) - 1, -1, -1) if isinstance(events[at], Computed)), None)
     if at is not None:
         computed = events[at]
@@ -121,7 +121,7 @@ def _in_words(computed: Computed, things: Sequence[str]) -> str:
 
 
 def _fate(member_id: str, computed: Computed, events: Sequence[Event], at: int) -> Iterator[Because]:
-    """What became of a member that the assignment gave something: it was removed, or it never took it over."""
+    """The fate of a member that the assignment gave something: it was removed, or it never took it over."""
     after = events[at:]
     removed = next((e for e in after if isinstance(e, MemberRemoved) and e.member_id == member_id), None)
     if removed is not None:

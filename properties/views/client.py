@@ -116,7 +116,7 @@ class Client:
     used: dict[int, int] = field(default_factory=dict)
     """The last generation in a request on each connection."""
     used_partitions: set[str] = field(default_factory=set)
-    """What its process fetched, or fetched or committed offsets of, since its last assignment."""
+    """The partitions of its process's fetches and offsets since its last assignment."""
     spoke: RequestObserved | None = None
     """Its last request to the coordinator."""
     recognised_ms: int = 0
@@ -129,7 +129,7 @@ class Client:
 
     @property
     def name(self) -> str:
-        """What sentences call it."""
+        """Its name in sentences."""
         connection = self.spoke.connection if self.spoke else next(iter(self.connections), "?")
         return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
 

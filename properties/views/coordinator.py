@@ -2,7 +2,7 @@
 
 There is one `Incarnation` for each, so a coordinator that was replaced and does not know it yet is judged by its own
 state.
-What no event shows stays unknown: an incarnation that begins without its status knows its members from its next
+A value that no event shows stays unknown: an incarnation that begins without its status knows its members from its next
 generation on.
 """
 
@@ -61,7 +61,7 @@ class Arrival(NamedTuple):
 
 
 class Incarnation:
-    """What is known now of the group in one incarnation.
+    """The group in one incarnation, as far as it is known now.
 
     ``members`` maps member id to instance id ("" for a dynamic one, `NOT_RECORDED` where no event says it); it is
     complete where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by
