@@ -203,8 +203,3 @@ class OwnRecords:
 
 def _place(event: Event) -> dict[str, Any]:
     return {"group": event.group, "source": event.source, "seq": event.seq, "time_ms": event.time_ms}
-
-
-def is_own(event: Event) -> bool:
-    """Whether a member recorded the event itself."""
-    return isinstance(event, OwnRequest | OwnReply)

@@ -25,7 +25,7 @@ from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Because, Outcome, Undecided, Violated, Violation
-from rebalance_check.properties.views.coordinator import Incarnations
+from rebalance_check.properties.views.coordinator import Incarnation
 
 History = Callable[..., list[Event]]
 CLASH = [
@@ -197,10 +197,10 @@ def test_each_invariant__has_a_name_of_its_own_and_an_exception_of_its_own() -> 
 def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
     history: Callable[..., list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_self: Incarnations, _event: MemberAdded) -> None:
+    def fail(_self: Incarnation, _event: MemberAdded) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Incarnations, "_on_added", fail)
+    monkeypatch.setattr(Incarnation, "added", fail)
     events = history(
         MemberAdded(incarnation=0, generation=0, member_id="a"),
         PartitionsAssigned(member="m", generation=1, partitions=("t-0",)),
