@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Final
 
 from rebalance_check.model.vocabulary.events import AssignmentComputed, GenerationStarted
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.holdings import Rounds
 
 OF_TASKS: Final = frozenset({"default", "compatible", "sessioned", "v0"})
@@ -40,21 +40,13 @@ class Computed(Memory):
 class LastComputed(Memory):
     """The assignment that was computed for the newest generation, and the generation that started last."""
 
+    uses = (Rounds,)
+
     def __init__(self, rounds: Rounds) -> None:
         super().__init__({AssignmentComputed: self._on_computed, GenerationStarted: self._on_generation})
         self.computed: AssignmentComputed | None = None
         self.started: GenerationStarted | None = None
         self._rounds = rounds
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """Generations are compared within their incarnation."""
-        return (self._rounds,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Self:
-        """Built on the rounds of the group."""
-        return cls(Rounds.among(memories))
 
     def _on_computed(self, event: AssignmentComputed) -> None:
         if self.computed is None or self._rounds.round_of(event) >= self._rounds.round_of(self.computed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -35,7 +35,7 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.model.vocabulary.ids import topic_of
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.holdings import Holdings
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.steps import FAULTS
@@ -151,6 +151,8 @@ class Ownerless(Memory):
     topics or the coordinator changed, so that the group needs its time anew.
     """
 
+    uses = (Holdings,)
+
     def __init__(self, holdings: Holdings) -> None:
         moved, shaken, present = self._on_moved, self._on_shaken, self._on_present
         super().__init__(
@@ -174,16 +176,6 @@ class Ownerless(Memory):
         self._holdings = holdings
         self._wanted: dict[str, frozenset[str]] = {}
         self._present: set[str] = set()
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The holdings of each member."""
-        return (self._holdings,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Self:
-        """Built on the holdings of the group."""
-        return cls(Holdings.among(memories))
 
     def _on_topics(self, event: TopicsDescribed) -> None:
         """Other partitions exist; members learn of them in the time that metadata may be old."""

@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationStarted,
     WorkStateChanged,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.holdings import Rounds
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.worker import FAILED, Started, Worker, work_of
@@ -49,6 +49,8 @@ class Workers(Memory):
 
     ``runners`` are the workers that run a connector or task and have not cancelled it.
     """
+
+    uses = (Rounds,)
 
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
@@ -91,16 +93,6 @@ class Workers(Memory):
             WorkStateChanged: self._state,
         }
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The rounds of the group."""
-        return (self.rounds,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Workers:
-        """Built on the coordinator's events about generations."""
-        return cls(Rounds.among(memories))
 
     def of(self, name: str) -> Worker:
         """The worker process of that name."""
