@@ -22,7 +22,10 @@ KINDS = (("connectors", connectors_in), ("tasks", tasks_in))
 
 
 def eager_balanced(course: Course) -> str:
-    """Also of both kinds together."""
+    """In an eager round numbers differ by one at most: of connectors, of tasks, and of both together (KAFKA-4553).
+
+    Also of both kinds together.
+    """
     for one in course.rounds:
         if one.eager and not one.mismatch:
             given = {member: answer.assigned for member, answer in one.answers.items()}
@@ -34,7 +37,10 @@ def eager_balanced(course: Course) -> str:
 
 
 def revokes_to_the_ceiling(one: CourseRound) -> str:
-    """Where all that is claimed is configured and claimed once, so that what is revoked is revoked for balance."""
+    """A round that revokes for balance leaves no worker more than the rounded-up average (KAFKA-10413).
+
+    Where all that is claimed is configured and claimed once, so that what is revoked is revoked for balance.
+    """
     if not one.revoked or one.duplicated or one.claimed.keys() - one.configured:
         return ""
     for kind, count in KINDS:
@@ -47,7 +53,10 @@ def revokes_to_the_ceiling(one: CourseRound) -> str:
 
 
 def candidates_share(course: Course) -> str:
-    """In the round in which the delay ends."""
+    """Workers that waited without work during a delay get numbers that differ by one at most (KAFKA-10413).
+
+    In the round in which the delay ends.
+    """
     for last, one in course.pairs():
         if not 0 < one.before.scheduled_rebalance_ms <= one.now_ms:
             continue
@@ -60,7 +69,10 @@ def candidates_share(course: Course) -> str:
 
 
 def stabilises(course: Course) -> str:
-    """At rest is a group whose last round revoked nothing and scheduled nothing."""
+    """A group that nothing happens to comes to rest: it asks for no more rounds.
+
+    At rest is a group whose last round revoked nothing and scheduled nothing.
+    """
     return "" if course.quiet else f"after {len(course.rounds) - course.settling} rounds it still asks for another one"
 
 
@@ -73,21 +85,30 @@ def _at_rest(course: Course) -> Mapping[str, frozenset[Item]]:
 
 
 def complete(course: Course) -> str:
-    """Nothing that is configured is left idle."""
+    """When a group is at rest, all that is configured is claimed.
+
+    Nothing that is configured is left idle.
+    """
     claims = _at_rest(course)
     missing = sorted(course.rounds[-1].configured - frozenset().union(*claims.values())) if claims else []
     return f"{item_names(missing)} is run by no worker" if missing else ""
 
 
 def nothing_left(course: Course) -> str:
-    """Nothing that is not configured is left running."""
+    """When a group is at rest, nothing is claimed that is not configured.
+
+    Nothing that is not configured is left running.
+    """
     claims = _at_rest(course)
     left = sorted(frozenset().union(*claims.values()) - course.rounds[-1].configured) if claims else []
     return f"{item_names(left)} is not configured, and runs on" if left else ""
 
 
 def balanced(course: Course) -> str:
-    """Each kind for itself, where nothing is left running that is not configured: that counts, too."""
+    """When a group is at rest, numbers of connectors, and numbers of tasks, differ by one at most (KAFKA-12495).
+
+    Each kind for itself, where nothing is left running that is not configured: that counts, too.
+    """
     claims = {} if nothing_left(course) else _at_rest(course)
     for kind, count in KINDS:
         numbers = {member: count(claim) for member, claim in sorted(claims.items())}
@@ -97,7 +118,10 @@ def balanced(course: Course) -> str:
 
 
 def spread(course: Course) -> str:
-    """Of each connector for itself."""
+    """When a group is at rest, the numbers of tasks of one connector differ by one at most (KAFKA-17049).
+
+    Of each connector for itself.
+    """
     claims = _at_rest(course)
     for connector in sorted(course.rounds[-1].task_counts if claims else ()):
         numbers = {

@@ -7,11 +7,11 @@ course and at nothing else; where it holds only under a premise, the premise is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import wraps
 from itertools import chain
 from typing import Final
 
-from rebalance_check.properties.assignment.claims import Broken
+from rebalance_check.properties.assignment.claims import AssignmentClaim, Broken
 from rebalance_check.properties.assignment.connect_balance import (
     balanced,
     candidates_share,
@@ -44,20 +44,6 @@ _EAGER: Final = frozenset({CONNECT_EAGER})
 _INCREMENTAL: Final = frozenset({CONNECT_INCREMENTAL})
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectClaim:
-    """A claim: its name, its sentence, its check (what is wrong, or nothing), and the assignors that it holds for.
-
-    With ``on_request`` it is judged only when it is named: Kafka does not fulfil it to this day.
-    """
-
-    name: str
-    sentence: str
-    check: Callable[[Course], str]
-    assignors: frozenset[str]
-    on_request: bool = False
-
-
 def broken_connect_claims(assignor: str, course: Course, names: tuple[str, ...] = ()) -> Iterator[Broken]:
     """The claims that a course breaks, in the order of `CONNECT_CLAIMS`; of one that failed, nothing else is asked.
 
@@ -74,6 +60,7 @@ def broken_connect_claims(assignor: str, course: Course, names: tuple[str, ...] 
 def _each(check: Callable[[CourseRound], str]) -> Callable[[Course], str]:
     """The check of a course: of every round in which the leader assigned incrementally."""
 
+    @wraps(check)
     def of_course(course: Course) -> str:
         rounds = (one for one in course.rounds if not (one.eager or one.mismatch))
         return next((f"round {one.generation}: {what}" for one in rounds if (what := check(one))), "")
@@ -82,10 +69,12 @@ def _each(check: Callable[[CourseRound], str]) -> Callable[[Course], str]:
 
 
 def _answers(course: Course) -> str:
+    """An assignor answers whatever workers claim: it throws nothing."""
     return course.failure
 
 
 def _members(course: Course) -> str:
+    """Every member of the round gets an assignment, and no other."""
     for one in course.rounds:
         if one.answers.keys() != one.claims.keys():
             return f"round {one.generation}: members {sorted(one.claims)}, assignments for {sorted(one.answers)}"
@@ -93,6 +82,7 @@ def _members(course: Course) -> str:
 
 
 def _agreement(course: Course) -> str:
+    """All members get the same error, leader, leader URL, config offset and delay; the leader is one of them."""
     for one in course.rounds:
         answers = one.answers.values()
         said = {(each.error, each.leader, each.leader_url, each.config_offset, each.delay_ms) for each in answers}
@@ -102,6 +92,7 @@ def _agreement(course: Course) -> str:
 
 
 def _mismatch(course: Course) -> str:
+    """CONFIG_MISMATCH assigns and revokes nothing, and names the furthest offset, which the leader has not read."""
     for one in course.rounds:
         furthest = max(one.offsets.values())
         for member, answer in sorted(one.answers.items()):
@@ -115,6 +106,7 @@ def _mismatch(course: Course) -> str:
 
 
 def _offset_covers(course: Course) -> str:
+    """The assignment's config offset is at least what each member read."""
     for one in course.rounds:
         for answer in one.answers.values():
             if not answer.error and answer.config_offset < max(one.offsets.values()):
@@ -123,6 +115,7 @@ def _offset_covers(course: Course) -> str:
 
 
 def _eager_complete(course: Course) -> str:
+    """An eager round gives all that is configured, each item once."""
     for one in course.rounds:
         if one.eager and not one.mismatch:
             given = list(chain.from_iterable(answer.assigned for answer in one.answers.values()))
@@ -132,7 +125,10 @@ def _eager_complete(course: Course) -> str:
 
 
 def _revoked_is_claimed(one: CourseRound) -> str:
-    """Or was lost and dealt in this round, when the delay ended."""
+    """A worker is asked to give up what it claims, or what was lost and dealt to it in the same round.
+
+    Or was lost and dealt in this round, when the delay ended.
+    """
     expired = 0 < one.before.scheduled_rebalance_ms <= one.now_ms
     for member, answer in sorted(one.answers.items()):
         for item in answer.revoked:
@@ -142,23 +138,29 @@ def _revoked_is_claimed(one: CourseRound) -> str:
 
 
 def _given_is_free(one: CourseRound) -> str:
+    """Nothing is given that a member still claims."""
     held = one.assigned & one.claimed.keys()
     return f"{item_names(sorted(held))} is given although a member claims it" if held else ""
 
 
 def _revoked_waits(one: CourseRound) -> str:
+    """What is revoked is given to no worker in that round."""
     both = one.assigned & one.revoked
     return f"{item_names(sorted(both))} is revoked and given in one round" if both else ""
 
 
 def _deleted_is_revoked(one: CourseRound) -> str:
-    """Where the leader's last round was completed, so that its memory counts."""
+    """What the leader assigned and is no longer configured is revoked.
+
+    Where the leader's last round was completed, so that its memory counts.
+    """
     kept = frozenset(chain.from_iterable(one.next_claims().values())) - one.configured
     known = sorted(kept & remembered(one)) if one.completed_before else []
     return f"{item_names(known)} is not configured, and no worker is asked to give it up" if known else ""
 
 
 def _one_owner(one: CourseRound) -> str:
+    """Where no two claims overlap, none do after the round: everything has one owner."""
     if one.duplicated:
         return ""
     owner: dict[object, str] = {}
@@ -171,6 +173,7 @@ def _one_owner(one: CourseRound) -> str:
 
 
 def _duplicates_end(one: CourseRound) -> str:
+    """What several workers claim is taken from all of them (KAFKA-9841)."""
     for member, claim in sorted(one.next_claims().items()):
         kept = claim & one.duplicated
         if kept:
@@ -179,7 +182,10 @@ def _duplicates_end(one: CourseRound) -> str:
 
 
 def _owners_match(one: CourseRound) -> str:
-    """Of an item that two members claim any may be named."""
+    """The leader's map of owners is what workers run after the round.
+
+    Of an item that two members claim any may be named.
+    """
     owner = {item: member for member, claim in one.next_claims().items() for item in claim}
     wrong = sorted(item for item in owner.keys() | one.owners.keys() if owner.get(item) != one.owners.get(item))
     if wrong and not one.duplicated:
@@ -189,140 +195,33 @@ def _owners_match(one: CourseRound) -> str:
 
 
 CONNECT_CLAIMS: Final = (
-    ConnectClaim("answers", "An assignor answers whatever workers claim: it throws nothing.", _answers, _BOTH),
-    ConnectClaim("members", "Every member of the round gets an assignment, and no other.", _members, _BOTH),
-    ConnectClaim(
-        "agreement",
-        "All members get the same error, leader, leader URL, config offset and delay; the leader is one of them.",
-        _agreement,
-        _BOTH,
-    ),
-    ConnectClaim(
-        "mismatch",
-        "CONFIG_MISMATCH assigns and revokes nothing, and names the furthest offset, which the leader has not read.",
-        _mismatch,
-        _BOTH,
-    ),
-    ConnectClaim(
-        "offset_covers", "The assignment's config offset is at least what each member read.", _offset_covers, _BOTH
-    ),
-    ConnectClaim(
-        "eager_complete", "An eager round gives all that is configured, each item once.", _eager_complete, _BOTH
-    ),
-    ConnectClaim(
-        "eager_balanced",
-        "In an eager round numbers differ by one at most: of connectors, of tasks, and of both together (KAFKA-4553).",
-        eager_balanced,
-        _BOTH,
-    ),
-    ConnectClaim("given_is_free", "Nothing is given that a member still claims.", _each(_given_is_free), _INCREMENTAL),
-    ConnectClaim(
-        "revoked_is_claimed",
-        "A worker is asked to give up what it claims, or what was lost and dealt to it in the same round.",
-        _each(_revoked_is_claimed),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "revoked_waits", "What is revoked is given to no worker in that round.", _each(_revoked_waits), _INCREMENTAL
-    ),
-    ConnectClaim(
-        "deleted_is_revoked",
-        "What the leader assigned and is no longer configured is revoked.",
-        _each(_deleted_is_revoked),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "duplicates_end",
-        "What several workers claim is taken from all of them (KAFKA-9841).",
-        _each(_duplicates_end),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "one_owner",
-        "Where no two claims overlap, none do after the round: everything has one owner.",
-        _each(_one_owner),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "owners_match", "The leader's map of owners is what workers run after the round.", _each(_owners_match), _BOTH
-    ),
-    ConnectClaim(
-        "delay_in_bounds",
-        "A delay is between 0 and scheduled.rebalance.max.delay.ms.",
-        _each(delay_in_bounds),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "delay_is_scheduled",
-        "There is a delay exactly while a rebalance is scheduled, which stays when it was or is cancelled.",
-        _each(delay_is_scheduled),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "delay_keeps_work",
-        "During a delay only what is deleted or claimed twice is revoked.",
-        _each(delay_keeps_work),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "new_work_is_placed",
-        "What is configured, claimed by no worker and was not assigned before is given, also during a delay.",
-        _each(new_work_is_placed),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "lost_work_waits",
-        "Under one leader the work of a worker that left is given to no other before the scheduled rebalance.",
-        lost_work_waits,
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "waits_only_for_the_departed",
-        "Where no worker has left and no delay runs, all that no worker claims is given (KAFKA-9848).",
-        waits_only_for_the_departed,
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "successive_revocations",
-        "Successive revocations are counted when one is wanted right after another, and forgotten in a balanced round.",
-        successive_revocations,
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "revokes_to_the_ceiling",
-        "A round that revokes for balance leaves no worker more than the rounded-up average (KAFKA-10413).",
-        _each(revokes_to_the_ceiling),
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "candidates_share",
-        "Workers that waited without work during a delay get numbers that differ by one at most (KAFKA-10413).",
-        candidates_share,
-        _INCREMENTAL,
-    ),
-    ConnectClaim(
-        "stabilises", "A group that nothing happens to comes to rest: it asks for no more rounds.", stabilises, _BOTH
-    ),
-    ConnectClaim("complete", "When a group is at rest, all that is configured is claimed.", complete, _BOTH),
-    ConnectClaim(
-        "balanced",
-        "When a group is at rest, numbers of connectors, and numbers of tasks, differ by one at most (KAFKA-12495).",
-        balanced,
-        _BOTH,
-    ),
-    ConnectClaim(
-        "nothing_left",
-        "When a group is at rest, nothing is claimed that is not configured.",
-        nothing_left,
-        _BOTH,
-        on_request=True,
-    ),
-    ConnectClaim(
-        "spread",
-        "When a group is at rest, the numbers of tasks of one connector differ by one at most (KAFKA-17049).",
-        spread,
-        _BOTH,
-        on_request=True,
-    ),
+    AssignmentClaim(_answers, _BOTH),
+    AssignmentClaim(_members, _BOTH),
+    AssignmentClaim(_agreement, _BOTH),
+    AssignmentClaim(_mismatch, _BOTH),
+    AssignmentClaim(_offset_covers, _BOTH),
+    AssignmentClaim(_eager_complete, _BOTH),
+    AssignmentClaim(eager_balanced, _BOTH),
+    AssignmentClaim(_each(_given_is_free), _INCREMENTAL),
+    AssignmentClaim(_each(_revoked_is_claimed), _INCREMENTAL),
+    AssignmentClaim(_each(_revoked_waits), _INCREMENTAL),
+    AssignmentClaim(_each(_deleted_is_revoked), _INCREMENTAL),
+    AssignmentClaim(_each(_duplicates_end), _INCREMENTAL),
+    AssignmentClaim(_each(_one_owner), _INCREMENTAL),
+    AssignmentClaim(_each(_owners_match), _BOTH),
+    AssignmentClaim(_each(delay_in_bounds), _INCREMENTAL),
+    AssignmentClaim(_each(delay_is_scheduled), _INCREMENTAL),
+    AssignmentClaim(_each(delay_keeps_work), _INCREMENTAL),
+    AssignmentClaim(_each(new_work_is_placed), _INCREMENTAL),
+    AssignmentClaim(lost_work_waits, _INCREMENTAL),
+    AssignmentClaim(waits_only_for_the_departed, _INCREMENTAL),
+    AssignmentClaim(successive_revocations, _INCREMENTAL),
+    AssignmentClaim(_each(revokes_to_the_ceiling), _INCREMENTAL),
+    AssignmentClaim(candidates_share, _INCREMENTAL),
+    AssignmentClaim(stabilises, _BOTH),
+    AssignmentClaim(complete, _BOTH),
+    AssignmentClaim(balanced, _BOTH),
+    AssignmentClaim(nothing_left, _BOTH, on_request=True),
+    AssignmentClaim(spread, _BOTH, on_request=True),
 )
 """All claims, those whose break explains others first."""

@@ -7,13 +7,19 @@ from rebalance_check.properties.assignment.connect_steps import Item, item_names
 
 
 def delay_in_bounds(one: CourseRound) -> str:
-    """Also 0 whenever the maximum is."""
+    """A delay is between 0 and scheduled.rebalance.max.delay.ms.
+
+    Also 0 whenever the maximum is.
+    """
     in_bounds = 0 <= one.delay_ms <= one.max_delay_ms
     return "" if in_bounds else f"the delay is {one.delay_ms} ms, the maximum {one.max_delay_ms} ms"
 
 
 def delay_is_scheduled(one: CourseRound) -> str:
-    """The deadline of a delay that runs is not moved."""
+    """There is a delay exactly while a rebalance is scheduled, which stays when it was or is cancelled.
+
+    The deadline of a delay that runs is not moved.
+    """
     scheduled, before = one.after.scheduled_rebalance_ms, one.before.scheduled_rebalance_ms
     if (one.delay_ms > 0) != (scheduled > 0) or one.delay_ms != one.after.delay_ms:
         return f"the members get a delay of {one.delay_ms} ms, and the leader schedules {scheduled}"
@@ -25,7 +31,10 @@ def delay_is_scheduled(one: CourseRound) -> str:
 
 
 def delay_keeps_work(one: CourseRound) -> str:
-    """Balance has to wait."""
+    """During a delay only what is deleted or claimed twice is revoked.
+
+    Balance has to wait.
+    """
     if one.delay_ms == 0:
         return ""
     live = sorted(item for item in one.revoked if item in one.configured and item not in one.duplicated)
@@ -33,7 +42,10 @@ def delay_keeps_work(one: CourseRound) -> str:
 
 
 def new_work_is_placed(one: CourseRound) -> str:
-    """New is what the leader remembers nothing of."""
+    """What is configured, claimed by no worker and was not assigned before is given, also during a delay.
+
+    New is what the leader remembers nothing of.
+    """
     new = one.configured - remembered(one) - one.claimed.keys()
     missing = sorted(new - one.assigned)
     return f"{item_names(missing)} is new and given to no worker" if missing else ""
@@ -45,7 +57,10 @@ def remembered(one: CourseRound) -> frozenset[Item]:
 
 
 def lost_work_waits(course: Course) -> str:
-    """Unless the leader's last round did not complete, or a worker did not obey it: then the memory does not count."""
+    """Under one leader the work of a worker that left is given to no other before the scheduled rebalance.
+
+    Unless the leader's last round did not complete, or a worker did not obey it: then the memory does not count.
+    """
     for last, one in course.pairs():
         departed = sorted(last.claims.keys() - one.claims.keys())
         if one.max_delay_ms == 0 or not departed or not one.completed_before or last.revoked & one.claimed.keys():
@@ -60,7 +75,10 @@ def lost_work_waits(course: Course) -> str:
 
 
 def waits_only_for_the_departed(course: Course) -> str:
-    """What was just revoked is no longer claimed by the one that it was revoked from, and is not meant."""
+    """Where no worker has left and no delay runs, all that no worker claims is given (KAFKA-9848).
+
+    What was just revoked is no longer claimed by the one that it was revoked from, and is not meant.
+    """
     last_led = {id(one): last for last, one in course.pairs()}
     for one in course.rounds:
         if one.before.scheduled_rebalance_ms > 0 or one.eager or one.mismatch:
@@ -75,7 +93,10 @@ def waits_only_for_the_departed(course: Course) -> str:
 
 
 def successive_revocations(course: Course) -> str:
-    """Where a release counts them (since 3.4.0)."""
+    """Successive revocations are counted when one is wanted right after another, and forgotten in a balanced round.
+
+    Where a release counts them (since 3.4.0).
+    """
     for _, one in course.pairs():
         before, after = one.before.successive_revocations, one.after.successive_revocations
         if before is None or after is None or before == after:

@@ -7,7 +7,6 @@ until one changes nothing. Another member leads every time, as happens where lea
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,16 +40,6 @@ class Course:
     rounds: tuple[Round, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CourseClaim:
-    """A claim: its name, its sentence, its check (what is wrong, or nothing), and the assignors that it holds for."""
-
-    name: str
-    sentence: str
-    check: Callable[[Course], str]
-    assignors: frozenset[str]
-
-
 def broken_course_claims(course: Course) -> list[Broken]:
     """The claims that a course breaks, in the order of `COURSE_CLAIMS`; nothing is asked of one that failed."""
     failure = next((one.answer.failure for one in course.rounds if one.answer.failure), "")
@@ -62,7 +51,10 @@ def broken_course_claims(course: Course) -> list[Broken]:
 
 
 def _stabilises(course: Course) -> str:
-    """An eager group is stable after the round in which the member came, a cooperative one after the next round."""
+    """When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).
+
+    An eager group is stable after the round in which the member came, a cooperative one after the next round.
+    """
     last = 2 if course.assignor == COOPERATIVE_STICKY else 1
     answers = [dict(one.answer.assigned) for one in course.rounds]
     for number in range(last, len(answers) - 1):
@@ -72,8 +64,11 @@ def _stabilises(course: Course) -> str:
     return ""
 
 
-def _keeps(course: Course) -> str:
-    """Whatever members say, a partition has the owner that the round before gave it to."""
+def _sticky_over_rounds(course: Course) -> str:
+    """As much stays with the member that the round before gave it to as balance allows.
+
+    Whatever members say, a partition has the owner that the round before gave it to.
+    """
     for number, one in enumerate(course.rounds):
         if finding := _sticky_claim().check(course.assignor, one.problem, one.answer):
             return f"round {number + 1}: {finding}"
@@ -85,6 +80,7 @@ def _sticky_claim() -> AssignmentClaim:
 
 
 def _any_leader(course: Course) -> str:
+    """An answer is a function of what the members say: which member leads makes no difference."""
     for number, one in enumerate(course.rounds):
         if one.answer.assigned != one.without_memory.assigned:
             return f"in round {number + 1} the leader's answer depends on what it assigned before"
@@ -92,23 +88,8 @@ def _any_leader(course: Course) -> str:
 
 
 COURSE_CLAIMS: Final = (
-    CourseClaim(
-        "any_leader",
-        "An answer is a function of what the members say: which member leads makes no difference.",
-        _any_leader,
-        frozenset(ASSIGNORS),
-    ),
-    CourseClaim(
-        "stabilises",
-        "When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).",
-        _stabilises,
-        frozenset(ASSIGNORS),
-    ),
-    CourseClaim(
-        "sticky_over_rounds",
-        "As much stays with the member that the round before gave it to as balance allows.",
-        _keeps,
-        STICKY_FAMILY,
-    ),
+    AssignmentClaim(_any_leader, frozenset(ASSIGNORS)),
+    AssignmentClaim(_stabilises, frozenset(ASSIGNORS)),
+    AssignmentClaim(_sticky_over_rounds, STICKY_FAMILY),
 )
 """All claims about courses."""

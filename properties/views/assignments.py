@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import AssignmentComputed, GenerationStarted
 from rebalance_check.properties.kinds import Memory
@@ -40,7 +40,7 @@ class Computed(Memory):
 class LastComputed(Memory):
     """The assignment that was computed for the newest generation, and the generation that started last."""
 
-    uses = (Rounds,)
+    uses: ClassVar = (Rounds,)
 
     def __init__(self, rounds: Rounds) -> None:
         super().__init__({AssignmentComputed: self._on_computed, GenerationStarted: self._on_generation})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -151,7 +151,7 @@ class Ownerless(Memory):
     topics or the coordinator changed, so that the group needs its time anew.
     """
 
-    uses = (Holdings,)
+    uses: ClassVar = (Holdings,)
 
     def __init__(self, holdings: Holdings) -> None:
         moved, shaken, present = self._on_moved, self._on_shaken, self._on_present

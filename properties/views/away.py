@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigReadEnded,
@@ -34,7 +34,7 @@ class Away(Memory):
     that found no coordinator. A worker that is paused, or has no coordinator to join with, is not away.
     """
 
-    uses = (Workers,)
+    uses: ClassVar = (Workers,)
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers

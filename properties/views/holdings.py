@@ -7,7 +7,7 @@ tell the coordinator's incarnation is placed in one only where the coordinator's
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
@@ -200,7 +200,7 @@ class Holdings(Memory):
     thing taken, or a generation entered with things still held (not every client tells when it joins).
     """
 
-    uses = (Rounds, Instances)
+    uses: ClassVar = (Rounds, Instances)
 
     def __init__(self, rounds: Rounds, instances: Instances) -> None:
         self.rounds = rounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import LookUpAnswered, ReplyObserved, RequestAnswered
@@ -26,7 +26,7 @@ class RefusedForNow(Memory):
     A request that was on its way when the refusal before it came is no repetition.
     """
 
-    uses = (Clients,)
+    uses: ClassVar = (Clients,)
 
     def __init__(self, clients: Clients) -> None:
         super().__init__(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), self._take))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
@@ -34,7 +34,7 @@ class Restarts(Memory):
     those that its worker starts for it, and ``noted`` those of them that were asked for shortly before.
     """
 
-    uses = (Workers,)
+    uses: ClassVar = (Workers,)
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers

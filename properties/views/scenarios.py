@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import GroupDescribed, RequestIssued
@@ -38,7 +38,7 @@ class StepMemory(Memory, ABC):
 
     is_prompt = False
 
-    uses = (Steps,)
+    uses: ClassVar = (Steps,)
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
@@ -62,7 +62,7 @@ def _state_in(value: str | None) -> str:
 class Announcements(Memory):
     """By worker and work the start that no status followed, and the last call; by work the last record."""
 
-    uses = (Workers, Stores)
+    uses: ClassVar = (Workers, Stores)
 
     def __init__(self, workers: Workers, stores: Stores) -> None:
         self.workers, self.stores = workers, stores
@@ -120,7 +120,7 @@ class Cleanups(Memory):
     ``over`` is the clean-up that the event at hand ends.
     """
 
-    uses = (Workers, Stores)
+    uses: ClassVar = (Workers, Stores)
 
     def __init__(self, workers: Workers, stores: Stores) -> None:
         self._workers, self._stores = workers, stores

@@ -232,23 +232,6 @@ StartWaitsForConfigs: Final = Invariant(
 )
 
 
-def _runs_beyond(event: RunEnded, workers: Workers) -> Iterator[Finding]:
-    """An eager round left the work that the run names as running beyond a claim."""
-    for name, work in event.unclaimed:
-        worker = workers.of(name)
-        if worker.received is None:
-            continue
-        if work in worker.leftovers:
-            yield Excused("an eager round leaves work of an incremental one")
-            continue
-        yield broken(
-            f"{name} runs {work} to the end and does not claim it",
-            (f"{name} received its last assignment, which is none of an eager round that left {work} running, at "
-             f"{STEP}.", worker.received),
-            (f"{work} still runs there at {STEP}: contradiction.", event),
-        )  # fmt: skip
-
-
 def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Workers) -> Findings:
     """All that runs is in the claim, but for work that an eager round left."""
     worker = workers.of(event.member)
@@ -268,16 +251,13 @@ def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Worker
 RunningWorkIsClaimed: Final = Invariant(
     name="running_work_is_claimed",
     family="connect",
-    claim="whenever a worker joins, or accepts an assignment, and when a run ends, it claims all that it runs",
+    claim="whenever a worker joins, or accepts an assignment, it claims all that it runs",
     source="KIP-415; WorkerCoordinator.onJoinComplete, DistributedHerder.RebalanceListener.onRevoked",
-    premises=(
-        "work of an incremental protocol may go on when an eager assignment comes (KAFKA-13816)",
-        "a run names in RunEnded all work beyond the claims of workers",
-    ),
+    premises=("work of an incremental protocol may go on when an eager assignment comes (KAFKA-13816)",),
     exempted_by=(*SHOWS_WHAT_RUNS, ConnectAssignmentReceived, WorkRevocationStarted),
     evidence=Evidence.CONCERNED,
     fold=form(
-        {WorkerClaimed: _claims_what_runs, AssignmentAccepted: _claims_what_runs, RunEnded: _runs_beyond},
+        {WorkerClaimed: _claims_what_runs, AssignmentAccepted: _claims_what_runs},
         views=(Workers,),
         needs=((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted)),
     ),
