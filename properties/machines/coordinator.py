@@ -7,7 +7,6 @@ the schedule as Python that can be pasted into a test, and its address, which ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import cycle
 from typing import Any, ClassVar, Final
 
@@ -71,9 +70,15 @@ class CoordinatorDiffersError(AssertionError):
     """The coordinator answered, or is, something that the model does not allow."""
 
 
-def can(family: frozenset[ActionKind]) -> Callable[[Any], bool]:
-    """The precondition of a rule: a step of its family may happen."""
-    return lambda machine: bool(machine.enabled(family))
+def _step(name: str, family: frozenset[ActionKind], meaning: str) -> Any:
+    """The rule of a family of steps: any one of those that may happen."""
+
+    def step(machine: CoordinatorMachine, kind: int, which: int) -> None:
+        machine.perform(chosen(machine.enabled(family), kind, which))
+
+    step.__name__, step.__doc__ = name, meaning
+    may_happen = precondition(lambda machine: bool(machine.enabled(family)))
+    return may_happen(rule(kind=KIND, which=WHICH)(step))
 
 
 class CoordinatorMachine(RuleBasedStateMachine):
@@ -131,9 +136,9 @@ class CoordinatorMachine(RuleBasedStateMachine):
             is_begun = self._would_answer_deposed() if deposed else self.is_stable or number >= begun
             if is_begun or not (towards := self.enabled(FORMING)):
                 break
-            self._perform(towards[turn % len(towards)])
+            self.perform(towards[turn % len(towards)])
         if deposed and (deposing := self.enabled(DEPOSING)):
-            self._perform(deposing[0])
+            self.perform(deposing[0])
             self._reach_the_zombie(turns)
 
     def _would_answer_deposed(self) -> bool:
@@ -148,7 +153,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
             steps = self.enabled(AT_ZOMBIE) or self.enabled(BY_MEMBERS)
             if not steps:
                 break
-            self._perform(steps[turn % len(steps)])
+            self.perform(steps[turn % len(steps)])
 
     @property
     def is_stable(self) -> bool:
@@ -161,68 +166,32 @@ class CoordinatorMachine(RuleBasedStateMachine):
         super().__init_subclass__()
         cls.taken = Taken()
 
-    @precondition(can(SENDING))
-    @rule(kind=KIND, which=WHICH)
-    def send(self, kind: int, which: int) -> None:
-        """A member sends a request."""
-        self._step(SENDING, kind, which)
-
-    @precondition(can(ARRIVING_SOMEWHERE))
-    @rule(kind=KIND, which=WHICH)
-    def arrive(self, kind: int, which: int) -> None:
-        """A member's request reaches the coordinator, or one that does not know of its successor."""
-        self._step(ARRIVING_SOMEWHERE, kind, which)
-
-    @precondition(can(RECEIVING))
-    @rule(kind=KIND, which=WHICH)
-    def receive(self, kind: int, which: int) -> None:
-        """A member reads a reply, or gives a request up."""
-        self._step(RECEIVING, kind, which)
-
-    @precondition(can(PROCESSES))
-    @rule(kind=KIND, which=WHICH)
-    def end_or_begin(self, kind: int, which: int) -> None:
-        """A process dies, is started, or is restarted with the next list of an upgrade path."""
-        self._step(PROCESSES, kind, which)
-
-    @precondition(can(ON_OTHER_CONNECTIONS))
-    @rule(kind=KIND, which=WHICH)
-    def overtake(self, kind: int, which: int) -> None:
-        """A request that overtakes what is on its way, or of a client outside of the group."""
-        self._step(ON_OTHER_CONNECTIONS, kind, which)
-
-    @precondition(can(TIMERS))
-    @rule(kind=KIND, which=WHICH)
-    def expire(self, kind: int, which: int) -> None:
-        """A session, the initial delay, the rebalance timeout or the sync timeout is over."""
-        self._step(TIMERS, kind, which)
-
-    @precondition(can(OPERATOR))
-    @rule(kind=KIND, which=WHICH)
-    def delete(self, kind: int, which: int) -> None:
-        """An operator deletes the group."""
-        self._step(OPERATOR, kind, which)
-
-    @precondition(can(NETWORK))
-    @rule(kind=KIND, which=WHICH)
-    def fail_to_carry(self, kind: int, which: int) -> None:
-        """A message is doubled or lost, or a connection breaks."""
-        self._step(NETWORK, kind, which)
-
-    @precondition(can(FAILING_OVER))
-    @rule(kind=KIND, which=WHICH)
-    def fail_over(self, kind: int, which: int) -> None:
-        """A record is replicated, or the coordinator is replaced, by steps."""
-        self._step(FAILING_OVER, kind, which)
-
-    def _step(self, family: frozenset[ActionKind], kind: int, which: int) -> None:
-        self._perform(chosen(self.enabled(family), kind, which))
+    send = _step("send", SENDING, "A member sends a request.")
+    arrive = _step(
+        "arrive",
+        ARRIVING_SOMEWHERE,
+        "A member's request reaches the coordinator, or one that does not know of its successor.",
+    )
+    receive = _step("receive", RECEIVING, "A member reads a reply, or gives a request up.")
+    end_or_begin = _step(
+        "end_or_begin", PROCESSES, "A process dies, is started, or is restarted with the next list of an upgrade path."
+    )
+    overtake = _step(
+        "overtake",
+        ON_OTHER_CONNECTIONS,
+        "A request that overtakes others on their way, or of a client outside of the group.",
+    )
+    expire = _step("expire", TIMERS, "A session, the initial delay, the rebalance timeout or the sync timeout is over.")
+    delete = _step("delete", OPERATOR, "An operator deletes the group.")
+    fail_to_carry = _step("fail_to_carry", NETWORK, "A message is doubled or lost, or a connection breaks.")
+    fail_over = _step("fail_over", FAILING_OVER, "A record is replicated, or the coordinator is replaced, by steps.")
 
     def enabled(self, family: frozenset[ActionKind]) -> list[Action]:
         """What may happen of a family of steps, always in the same order."""
         return [action for action in self.subject.conformance.enabled() if action.kind in family]
 
-    def _perform(self, action: Action) -> None:
+    def perform(self, action: Action) -> None:
+        """Take a step, and compare."""
         self.performed.append(action)
         self.taken.note(action.kind)
         event(f"step {action.kind}")
