@@ -103,7 +103,7 @@ BROKER_SIDE: Final = (
     Statement(27, "the broker does not guarantee that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
               "so it is asked of the leader, who computes them"),
     Statement(28, "a join phase is bounded by the rebalance timeout", _OWN,
-              ("rebalance_phase_ends", "rebalance_completes", "liveness.rebalance_completes",
+              ("rebalance_completes", "liveness.rebalance_completes",
                "liveness.parked_requests_are_answered"), _IN_TIME),
     Statement(29, "CompletingRebalance is bounded by the sync timeout", _OWN,
               ("laggards_are_removed_in_time", "rebalance_completes", "liveness.rebalance_completes"),

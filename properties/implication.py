@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-_STUCK: Final = ("join_group_is_answered", "sync_group_is_answered", "rebalance_phase_ends", "rebalance_completes")
+_STUCK: Final = ("join_group_is_answered", "sync_group_is_answered", "rebalance_completes")
 
 FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     # The coordinator's record, and its replies to the members.
@@ -41,9 +41,8 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "silent_members_are_removed_in_time": _STUCK,
     "join_phase_ends": _STUCK,
     "laggards_are_removed_in_time": _STUCK,
-    "join_group_is_answered": ("rebalance_phase_ends", "rebalance_completes"),
-    "sync_group_is_answered": ("rebalance_phase_ends", "rebalance_completes"),
-    "rebalance_phase_ends": ("every_partition_gets_an_owner", "rebalance_completes"),
+    "join_group_is_answered": ("rebalance_completes",),
+    "sync_group_is_answered": ("rebalance_completes",),
     # Statuses.
     "safe_status_writes.suppressed_iff_newer_cached": ("last_status_says_what_runs",),
     "safe_status_writes.retries_are_admitted": ("last_status_says_what_runs",),

@@ -246,7 +246,6 @@ from rebalance_check.properties.laws.progress import (
     EveryPartitionGetsAnOwner,
     JoinGroupIsAnswered,
     RebalanceCompletes,
-    RebalancePhaseEnds,
     SyncGroupIsAnswered,
 )
 from rebalance_check.properties.laws.refusals import (
@@ -455,7 +454,6 @@ __all__ = [
     "RebalanceCompletes",
     "RebalanceEnforced",
     "RebalanceHasACause",
-    "RebalancePhaseEnds",
     "Recorder",
     "RecordsDelivered",
     "RefusalsAreDocumented",

@@ -67,7 +67,7 @@ CLAIM_MUTANTS: Final = [
     _mutant(
         "join-phase-waits-for-ever",
         "a join phase waits for all members, however long the slowest of them takes",
-        "rebalance_phase_ends",
+        "join_group_is_answered",
         _JUDGED,
     ),
     _mutant(

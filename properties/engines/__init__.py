@@ -6,7 +6,7 @@
 | `agreement` | for one key, all observers name one value |
 | `order` | along one sequence, each value follows the one before it |
 | `cause` | every effect has one of its causes since the last one |
-| `deadline` | an obligation that began ends in time, or is not given up before its time |
+| `deadline` | an obligation that began ends in time |
 | `ownership` | who holds a thing, since when, in which generation, by which right |
 | `completion` | at rest, all is as the inputs demand |
 | `scenario` | a step of a scenario leaves the group, and answers, as it may |
@@ -19,7 +19,7 @@ nothing to say.
 from rebalance_check.properties.engines.agreement import Fact, agreement
 from rebalance_check.properties.engines.cause import Effect, cause
 from rebalance_check.properties.engines.completion import completion
-from rebalance_check.properties.engines.deadline import Awaited, Due, deadline, eventually, not_before
+from rebalance_check.properties.engines.deadline import Due, deadline, eventually
 from rebalance_check.properties.engines.form import form
 from rebalance_check.properties.engines.order import ALL, Step, order
 from rebalance_check.properties.engines.ownership import ownership
@@ -29,7 +29,6 @@ from rebalance_check.properties.engines.scenario import broken_step, scenario
 __all__ = [
     "ALL",
     "CHECKED",
-    "Awaited",
     "Broken",
     "Due",
     "Effect",
@@ -46,7 +45,6 @@ __all__ = [
     "deadline",
     "eventually",
     "form",
-    "not_before",
     "order",
     "ownership",
     "scenario",

@@ -1,4 +1,4 @@
-"""Deadline: an obligation ends in time (`deadline`, `eventually`), or is not given up before its time (`not_before`).
+"""Deadline: an obligation ends in time: within that of its declaration (`deadline`), or of the group (`eventually`).
 
 Time is that of the events. A deadline is judged by absence: an event later than the time allowed, of the same clock,
 shows that the obligation is still open, and the record of those that could have met it must be complete up to there.
@@ -6,11 +6,13 @@ shows that the obligation is still open, and the record of those that could have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Final, TypeAlias
 
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunStarted
 from rebalance_check.properties.engines.order import ALL
 from rebalance_check.properties.engines.rules import (
     CHECKED,
@@ -23,9 +25,8 @@ from rebalance_check.properties.engines.rules import (
     broken,
     listed,
 )
-from rebalance_check.properties.kinds import Counts, Fold, Invariant, Memories, Memory
-from rebalance_check.properties.verdict import Undecided, Verdict, Violated
-from rebalance_check.properties.views.deadlines import Deadlines, Wait
+from rebalance_check.properties.kinds import Counts, Fold, Invariant
+from rebalance_check.properties.verdict import Undecided, Verdict, Violated, place_of
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
@@ -90,16 +91,22 @@ class DeadlineFold(RuleFold):
 
     def _cancel(self, keys: Any, _event: Event) -> None:
         for key in listed(keys):
-            if key is ALL:
-                self._open.clear()
-            self._open.pop(key, None)
+            for each in list(self._open) if key is ALL else [key]:
+                self._close(each)
+
+    def _close(self, key: Hashable) -> bool:
+        """Whether that was open."""
+        return self._open.pop(key, None) is not None
 
     def _end(self, keys: Any, _event: Event) -> None:
         for key in listed(keys):
             if isinstance(key, Broken | Excused):
                 self.conclude(key)
-            elif self._open.pop(key, None) is not None:
-                self.conclude(CHECKED)
+            elif self._close(key):
+                self._met()
+
+    def _met(self) -> None:
+        self.conclude(CHECKED)
 
     def _begin(self, dues: Due | list[Due], _event: Event) -> None:
         for due in listed(dues):
@@ -138,8 +145,32 @@ def deadline(
     return fold
 
 
-class NotBeforeFold(RuleFold):
-    """Per key: the wait that began last."""
+SHORTEN_AT: Final = 64
+"""A clock with more times than these forgets those that no wait needs."""
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The clock of one source. ``firsts`` has, for each event before which waits had begun since the one before it, the
+    number of the newest of them and the time of the event; ``due_ms`` is not later than the next deadline."""
+
+    firsts: list[tuple[int, int]] = field(default_factory=list)
+    due_ms: float = inf
+
+    def first_since(self, number: int) -> float:
+        """The time of the first event since the wait of this number began."""
+        at = bisect_left(self.firsts, (number, -1))
+        return self.firsts[at][1] if at < len(self.firsts) else inf
+
+    def shorten(self, numbers: Iterable[int]) -> None:
+        """Forget the times that none of these waits needs."""
+        if len(self.firsts) > SHORTEN_AT:
+            needed = {bisect_left(self.firsts, (number, -1)) for number in numbers}
+            self.firsts = [first for at, first in enumerate(self.firsts) if at in needed] + self.firsts[-1:]
+
+
+class EventuallyFold(DeadlineFold):
+    """How long a wait lasts is read from the clock of one source at a time, where the run has not one for all."""
 
     def __init__(  # noqa: PLR0917 - as the function below passes them
         self,
@@ -147,199 +178,123 @@ class NotBeforeFold(RuleFold):
         begins: Mapping[type[Event], Begins],
         ends: Mapping[type[Event], Ends],
         cancels: Mapping[type[Event], Ends],
+        allowed_ms: Callable[..., int],
+        stands_still: Callable[..., bool],
         views: Views,
         needs: Needs,
     ) -> None:
-        parts = ((cancels, self._cancel), (ends, self._end), (begins, self._begin))
-        super().__init__(invariant, parts, views, needs)
-        self.bookkeeping = frozenset({**cancels, **begins}) - frozenset(ends)
-        self._open: Recent[Hashable, Due] = Recent(WAITING)
+        everything = tuple(EVENT_TYPES.values())
+        super().__init__(invariant, begins, ends, cancels, everything, _from_its_begin, views, needs)
+        self.bookkeeping = frozenset(everything) - frozenset(begins)
+        self._allowed_ms, self._stands_still = allowed_ms, stands_still
+        self._has_one_clock = self._have_times = self._is_unbounded = False
+        self._number: dict[Hashable, int] = {}
+        self._count = self._known_ms = 0
+        self._clocks: dict[str, _Clock] = {}
 
-    def _cancel(self, keys: Any, _event: Event) -> None:
-        for key in listed(keys):
-            self._open.pop(key, None)
+    def _late(self, event: Event, *views: Any) -> list[Due] | None:
+        self._have_times = self._have_times or event.time_ms != 0
+        if isinstance(event, RunStarted):
+            self._has_one_clock = event.punctual
+        if not self._open or self._stands_still(*views):
+            self._clocks.clear()
+        return self._look(event, self._allowed_ms(*views)) if self._open else None
 
-    def _end(self, keys: Any, event: Event) -> None:
-        for key in listed(keys):
-            self.conclude(self._timed(key, event))
-
-    def _begin(self, dues: Due | list[Due], _event: Event) -> None:
-        for due in listed(dues):
-            self._open[due.key] = due
-
-    def _timed(self, key: Hashable | Excused, event: Event) -> Findings:
-        if isinstance(key, Excused):
-            return key
-        due = self._open.pop(key, None)
-        if due is None:
+    def _look(self, event: Event, allowed_ms: int) -> list[Due] | None:
+        """Look at the waits only where one may be late."""
+        clock, time_ms = self._clock_of(event), event.time_ms
+        if not clock.firsts or clock.firsts[-1][0] != self._count:
+            self._note(clock, time_ms + allowed_ms, time_ms)
+        if allowed_ms != self._known_ms:
+            self._known_ms = allowed_ms
+            for each in self._clocks.values():
+                each.due_ms = 0
+        if not allowed_ms or time_ms <= clock.due_ms:
             return None
-        took = event.time_ms - due.since.time_ms
-        if took >= due.within_ms:
-            return CHECKED
-        return broken(
-            f"{due.must} after {took} ms of {due.within_ms} ms",
-            (f"{due.says};", due.since),
-            (f"{due.must} at {{step}}, {took} ms later, and not before {due.within_ms} ms: contradiction.", event),
-        )
+        ends = {key: clock.first_since(self._number[key]) + allowed_ms for key in self._open}
+        clock.due_ms = min((end_ms for end_ms in ends.values() if end_ms >= time_ms), default=inf)
+        return [self._open[key] for key, end_ms in ends.items() if end_ms < time_ms] or None
 
+    def _note(self, clock: _Clock, due_ms: int, time_ms: int) -> None:
+        """The first event since the newest wait began."""
+        clock.shorten(self._number.values())
+        clock.firsts.append((self._count, time_ms))
+        clock.due_ms = min(clock.due_ms, due_ms)
 
-def not_before(
-    begins: Mapping[type[Event], Begins],
-    ends: Mapping[type[Event], Ends],
-    *,
-    cancels: Mapping[type[Event], Ends] | None = None,
-    views: Views = (),
-    needs: Needs = (),
-) -> Callable[[Invariant], Fold]:
-    """An invariant that no member gives up too early: an event of ``ends`` comes no sooner than the time of the wait.
+    def _clock_of(self, event: Event) -> _Clock:
+        return self._clocks.setdefault("" if self._has_one_clock else event.source, _Clock())
 
-    ``begins`` extracts the waits (one that begins anew counts from then on), ``ends`` the keys that an event gives up,
-    or an exemption, ``cancels`` the keys whose wait is void.
-    """
+    def _miss(self, late: list[Due], event: Event) -> None:
+        allowed_ms = self._allowed_ms(*self.views)
+        for due in late:
+            self._close(due.key)
+            self.conclude(broken(
+                f"{due.says}, and its {allowed_ms} ms have passed",
+                (f"{due.says} since {{step}}.", due.since),
+                (f"{allowed_ms} ms later, at {{step}}, that had not changed: contradiction.", event),
+            ))  # fmt: skip
 
-    def fold(invariant: Invariant) -> Fold:
-        return NotBeforeFold(invariant, begins, ends, cancels or {}, views, needs)
+    def _begin(self, dues: Due | list[Due], event: Event) -> None:
+        super()._begin(dues, event)
+        clock = self._clock_of(event)
+        for due in listed(dues):
+            if due.key not in self._number:
+                self._count += 1
+                self._number[due.key] = self._count
+                self._note(clock, event.time_ms + self._known_ms, event.time_ms)
 
-    return fold
+    def _close(self, key: Hashable) -> bool:
+        self._number.pop(key, None)
+        return super()._close(key)
 
-
-@dataclass(frozen=True, slots=True)
-class Awaited:
-    """Something of ``key`` that is awaited since an event, ``says`` in words (``the group is Empty``).
-
-    ``allowed`` gives the ms that it may take, by the timeouts that are known when it is asked (0: unknown).
-    """
-
-    key: Hashable
-    since: Event
-    says: str
-    allowed: Callable[[], int]
-
-
-class EventuallyFold(RuleFold):
-    """Per key: the wait that is open. `Deadlines` reads the clock of one source at a time, and reports a late one."""
-
-    deadlines: Deadlines
-
-    def __init__(  # noqa: PLR0917 - as the function below passes them
-        self,
-        invariant: Invariant,
-        begins: Mapping[type[Event], Callable[..., Awaited | list[Awaited] | None]],
-        ends: Mapping[type[Event], Ends],
-        cancels: Mapping[type[Event], Ends],
-        restarts: Mapping[type[Event], Ends],
-        renews: Callable[..., str],
-        views: Views,
-        needs: Needs,
-    ) -> None:
-        parts = ((cancels, self._cancel), (restarts, self._restart), (ends, self._end), (begins, self._await))
-        super().__init__(invariant, parts, views, needs)
-        self.bookkeeping = frozenset({**restarts, **cancels, **ends}) - frozenset(begins)
-        self._renews = renews
-        self._is_unbounded = False
-        self._open: dict[Hashable, Wait] = {}
-
-    def share(self, memories: Memories) -> None:
-        """Look at the same deadlines as the other invariants of the group."""
-        super().share(memories)
-        self.deadlines = Deadlines.among(memories)
-
-    @property
-    def memories(self) -> tuple[Memory, ...]:
-        """The views, and the deadlines."""
-        return (*super().memories, self.deadlines)
-
-    def _cancel(self, keys: Any, _event: Event) -> None:
-        for key in self._meant(keys):
-            self._close(key)
-
-    def _restart(self, keys: Any, event: Event) -> None:
-        for key in self._meant(keys):
-            wait = self._close(key)
-            if wait is not None:
-                self._begin(key, wait.what, event, wait.allowed)
-
-    def _meant(self, keys: Any) -> list[Hashable]:
-        return list(self._open) if ALL in listed(keys) else list(listed(keys))
-
-    def _end(self, keys: Any, _event: Event) -> None:
-        for key in listed(keys):
-            wait = self._close(key)
-            if wait is not None and wait.allowed() and self.deadlines.have_times:
-                self.conclude(CHECKED)
-            elif wait is not None:
-                self._is_unbounded = True
-
-    def _await(self, awaited: Awaited | list[Awaited], _event: Event) -> None:
-        for one in listed(awaited):
-            if one.key not in self._open:
-                self._begin(one.key, one.says, one.since, one.allowed)
-
-    def _begin(self, key: Hashable, says: str, since: Event, allowed: Callable[[], int]) -> None:
-        wait = self._open[key] = Wait((self.invariant.name, key), says, since, allowed, self._miss)
-        self.deadlines.begin_wait(wait)
-
-    def _close(self, key: Hashable) -> Wait | None:
-        wait = self._open.pop(key, None)
-        if wait is not None:
-            self.deadlines.end_wait(wait.key)
-        return wait
-
-    def _miss(self, wait: Wait, event: Event) -> None:
-        _, key = wait.key
-        del self._open[key]
-        exemption = self._renews(key, *self.views)
-        if exemption:
-            self.conclude(Excused(exemption))
-            self._begin(key, wait.what, event, wait.allowed)
-            return
-        allowed_ms = wait.allowed()
-        self.conclude(broken(
-            f"{wait.what}, and its {allowed_ms} ms have passed",
-            (f"{wait.what} since {{step}}.", wait.since),
-            (f"{allowed_ms} ms later, at {{step}}, that had not changed: contradiction.", event),
-        ))  # fmt: skip
+    def _met(self) -> None:
+        if self._have_times and self._allowed_ms(*self.views):
+            super()._met()
+        else:
+            self._is_unbounded = True
 
     def lacks(self, counts: Counts) -> str:
         """Nothing can be late in a history that says no times, or of no timeout."""
         lacking = super().lacks(counts)
-        if not lacking or not self._is_unbounded:
-            return lacking
-        if not self.deadlines.have_times:
+        return self._lacking() if lacking and self._is_unbounded else lacking
+
+    def _lacking(self) -> str:
+        if not self._have_times:
             return "the events carry no times (time_ms)"
-        return "no event says the timeouts of members (MemberStarted, RequestParked, RequestIssued)"
+        return "no event says the timeouts of all members (MemberStarted, RequestParked, RequestIssued)"
 
     def verdict(self) -> Verdict:
         """A violation stands; a wait that is open at the end leaves the invariant undecided."""
         verdict = super().verdict()
         if isinstance(verdict, Violated) or not self._open:
             return verdict
-        return Undecided(self.deadlines.doubt_about(next(iter(self._open.values()))))
+        due = next(iter(self._open.values()))
+        is_bounded = self._have_times and self._allowed_ms(*self.views)
+        why = "the history ends before the deadline: record for longer" if is_bounded else self._lacking()
+        return Undecided(f"{due.says} since {place_of(due.since)}, and {why}")
 
 
-def _never(_key: Hashable, *_views: Any) -> str:
-    return ""
+def _never(*_views: Any) -> bool:
+    return False
 
 
 def eventually(
-    begins: Mapping[type[Event], Callable[..., Awaited | list[Awaited] | None]],
+    begins: Mapping[type[Event], Begins],
     ends: Mapping[type[Event], Ends],
     *,
+    allowed_ms: Callable[..., int],
     cancels: Mapping[type[Event], Ends] | None = None,
-    restarts: Mapping[type[Event], Ends] | None = None,
-    renews: Callable[..., str] = _never,
+    stands_still: Callable[..., bool] = _never,
     views: Views = (),
     needs: Needs = (),
 ) -> Callable[[Invariant], Fold]:
-    """An invariant that everything awaited happens, within a time that the members' timeouts bound.
+    """An invariant that everything awaited happens, within a time that may become known later.
 
-    As `deadline`, but time is read from the clock of one source at a time, the bound may become known later, and a
-    history that ends before it is undecided. ``restarts`` gives the keys whose time begins anew at an event (`ALL`:
-    each, as in ``cancels``). ``renews`` takes a key and the views, and names the exemption
-    by which the time of a late wait begins anew.
+    As `deadline`, but each event shows the time, and a history that ends before it is undecided. ``allowed_ms`` takes
+    the views and says how long a wait may last (0: unknown), ``stands_still`` whether no time counts up to here.
     """
 
     def fold(invariant: Invariant) -> Fold:
-        return EventuallyFold(invariant, begins, ends, cancels or {}, restarts or {}, renews, views, needs)
+        return EventuallyFold(invariant, begins, ends, cancels or {}, allowed_ms, stands_still, views, needs)
 
     return fold

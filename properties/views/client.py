@@ -130,7 +130,7 @@ class Client:
     @property
     def name(self) -> str:
         """What sentences call it."""
-        connection = self.spoke.connection if self.spoke else "?"
+        connection = self.spoke.connection if self.spoke else next(iter(self.connections), "?")
         return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
 
     @property

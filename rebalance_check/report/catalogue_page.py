@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterable, Sequence
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.coverage import LISTS, Statement
+from rebalance_check.properties.examples import as_call, events_of
 from rebalance_check.properties.families import QUESTIONS
 from rebalance_check.properties.kinds import Invariant, in_order, one_of
 
@@ -20,8 +19,8 @@ history could break it. An invariant *needs* one of the events named, and one mo
 event that *exempts* may show that an apparent violation is none: a history in which such events happen and are not
 recorded accuses without cause, so record them, or leave the invariant out (`--without EVENT`). A feature of the
 coordinator that an invariant *relies on* can be left out, too (`--without leader`, `generations`, `sync-group`).
-The code is the smallest history that breaks the invariant, with the fields that matter to it.
-`rebalance-check invariants --markdown` writes this page.
+The code is the smallest history that breaks the invariant. `rebalance-check invariants --markdown` writes this
+page.
 """
 
 _REFERENCE = """\
@@ -88,8 +87,4 @@ def names_of(kinds: Iterable[type[Event]]) -> str:
 
 def smallest_breaking_history(invariant: Invariant) -> str:
     """The declared history that breaks it, an event a line."""
-    return "\n".join(map(_lines, filter(None, (invariant.opening, invariant.breaks))))
-
-
-def _lines(events: str) -> str:
-    return re.sub(r"\n +", " ", inspect.cleandoc(events))
+    return "\n".join(as_call(event) for event in events_of(invariant.opening, invariant.breaks))

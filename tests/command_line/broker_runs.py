@@ -14,12 +14,15 @@ from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
 from rebalance_check.impl.protocol import messages as msg
+from rebalance_check.impl.protocol.consumer_protocol import Subscription, write_subscription
 from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.integration.interrupts import StopRequest
 from rebalance_check.integration.wire.raw_group import RawGroup
 
+SUBSCRIPTION = write_subscription(Subscription(topics=("t",)))
 
-def join(member_id: str = "", metadata: bytes = b"x") -> msg.JoinGroupRequest:
+
+def join(member_id: str = "", metadata: bytes = SUBSCRIPTION) -> msg.JoinGroupRequest:
     return msg.JoinGroupRequest(
         group_id="g", version=3, session_timeout_ms=60_000, rebalance_timeout_ms=60_000, member_id=member_id,
         protocol_type="consumer", protocols=(msg.JoinProtocol("range", metadata),),

@@ -222,7 +222,5 @@ def test_a_group_in_the_middle_of_a_rebalance_is_named_at_the_end(
     *_, ended = read_history(record)
     assert isinstance(ended, RunEnded)
     assert ended.pending == ("g is CompletingRebalance",)
-    assert run.code == ExitCode.UNDECIDED, "a person who ends the broker breaks no claim"
-    assert "undecided: rebalance_phase_ends" in run.said.getvalue()
     document = json.loads(record.read_text().splitlines()[0])
     assert document["subject"] == "embedded broker"

@@ -24,10 +24,8 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.engines import (
     ALL,
     CHECKED,
-    Awaited,
     Due,
     Effect,
-    Excused,
     Step,
     broken,
     broken_step,
@@ -35,7 +33,6 @@ from rebalance_check.properties.engines import (
     completion,
     deadline,
     eventually,
-    not_before,
     order,
     scenario,
 )
@@ -130,20 +127,6 @@ def test_deadline__the_last_millisecond_is_in_time(history: History, time_ms: in
     assert isinstance(found, expected)
 
 
-@pytest.mark.parametrize(("time_ms", "expected"), [(100, Violated), (101, Held)])
-def test_not_before__the_time_must_have_passed(history: History, time_ms: int, expected: type[Verdict]) -> None:
-    waits = not_before({MemberStarted: due}, {RequestSent: lambda e: e.member})
-    found = verdict(waits, history(STARTED, at(RequestSent, time_ms, member="m0", api="JoinGroup", request=0)))
-    assert isinstance(found, expected)
-
-
-def test_not_before__an_exemption_is_counted(history: History) -> None:
-    waits = not_before({MemberStarted: due}, {RequestSent: lambda _e: Excused("was asked to")})
-    found = verdict(waits, history(STARTED, at(RequestSent, 2, member="m0", api="JoinGroup", request=0)))
-    assert isinstance(found, Untested)
-    assert "was asked to (1)" in found.reason
-
-
 @pytest.mark.parametrize(("pending", "expected"), [(None, Untested), (("m0",), Untested), ((), Violated)])
 def test_completion__is_asked_at_rest_alone(
     history: History, pending: tuple[str, ...] | None, expected: type[Verdict]
@@ -155,11 +138,10 @@ def test_completion__is_asked_at_rest_alone(
 
 
 JOINS = eventually(
-    {MemberStarted: lambda e: Awaited(e.member, e, f"{e.member} does not join", lambda: 100)},
+    {MemberStarted: lambda e: Due(e.member, e, 0, f"{e.member} does not join", "")},
     {MemberJoined: lambda e: e.member},
     cancels={MemberCrashed: lambda _e: ALL},
-    restarts={RequestSent: lambda _e: ALL},
-    renews=lambda key: "may wait" if key == "patient" else "",
+    allowed_ms=lambda: 100,
 )
 
 
@@ -169,8 +151,6 @@ JOINS = eventually(
         ([at(MemberJoined, 101, member="m0", generation=1)], Held),
         ([at(MemberJoined, 102, member="m0", generation=1)], Violated),
         ([at(MemberCrashed, 50, member="m0")], Untested),
-        ([at(RequestSent, 50, member="m0", api="JoinGroup", request=0),
-          at(MemberJoined, 149, member="m0", generation=1)], Held),
         ([at(RequestSent, 50, member="m0", api="JoinGroup", request=0)], Undecided),
     ],
 )  # fmt: skip
@@ -178,12 +158,6 @@ def test_eventually__by_one_clock__and_a_wait_that_is_open_is_undecided(
     history: History, others: list[Event], expected: type[Verdict]
 ) -> None:
     assert isinstance(verdict(JOINS, history(STARTED, *others)), expected)
-
-
-def test_eventually__an_exemption_renews_the_wait(history: History) -> None:
-    started = at(MemberStarted, 1, member="patient")
-    late = at(MemberJoined, 150, member="patient", generation=1)
-    assert isinstance(verdict(JOINS, history(started, late)), Held)
 
 
 def test_scenario__a_rule_sees_whole_steps(history: History) -> None:

@@ -121,7 +121,7 @@ LEADS_NOBODY: Final = {"one_leader": Feature.LEADER}
 
 def test_a_profile_leaves_out_what_it_cannot_test__so_that_the_rest_can_be_required() -> None:
     names = {invariant.name for invariant in choose(without=["leader"])}
-    assert "assignment_is_disjoint" not in names
+    assert "assigned_topics_are_wanted" not in names
     assert "no_double_ownership" in names
 
 

@@ -18,7 +18,6 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationEnded,
     IncarnationStarted,
     JoinGroupReplied,
-    MemberAdded,
     MemberCrashed,
     MemberJoined,
     MemberLeft,
@@ -42,15 +41,13 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.engines.deadline import SHORTEN_AT, EventuallyFold
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.kinds import Memories
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
-from rebalance_check.properties.views.deadlines import SHORTEN_AT, Deadlines
 
 History = Callable[..., list[Event]]
 JOIN: Final = "join_group_is_answered"
 SYNC: Final = "sync_group_is_answered"
-PHASE: Final = "rebalance_phase_ends"
 OWNER: Final = "every_partition_gets_an_owner"
 REBALANCE_MS: Final = 60_000
 DEADLINE_MS: Final = 70_000
@@ -172,22 +169,6 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "a"),
          MemberRemoved(incarnation=0, generation=1, member_id="a", reason="left"), step(200_000)],
     ],
-    PHASE: [
-        [parked(0), moved(0, PREPARING, "Empty"), moved(DEADLINE_MS, COMPLETING, PREPARING),
-         moved(2 * DEADLINE_MS, STABLE, COMPLETING), tick(500_000)],
-        [parked(0), joined(0), moved(0, PREPARING), NodeChanged(node=0, change="paused"), tick(500_000)],
-        [parked(0), moved(0, PREPARING), IncarnationEnded(incarnation=0, generation=1), tick(500_000)],
-        # the record that made the group was refused: the coordinator replies that there is none
-        [parked(0), moved(0, PREPARING),
-         JoinGroupReplied(incarnation=-1, generation=-1, request=1, error="NOT_COORDINATOR"), tick(500_000)],
-        # the group waits for static members alone, and then for none
-        [parked(0), joined(0), MemberAdded(incarnation=0, generation=0, member_id="s", instance_id="i"),
-         moved(0, PREPARING), tick(100_000), moved(150_000, "Empty", PREPARING), tick(500_000)],
-        # a member joins when the time of the join phase has passed once
-        [parked(0), joined(0), MemberAdded(incarnation=0, generation=0, member_id="s", instance_id="i"),
-         moved(0, PREPARING), parked(REBALANCE_MS + 1, request=2), moved(2 * REBALANCE_MS, COMPLETING, PREPARING),
-         moved(2 * REBALANCE_MS, STABLE, COMPLETING), tick(500_000)],
-    ],
     OWNER: [
         [*IN_GROUP, completed(0), completed(OWNER_MS, "t-0"), committed(OWNER_MS * 3)],
         [*IN_GROUP, completed(0), PartitionsAssigned(member="m0", generation=1, partitions=("t-0",), time_ms=OWNER_MS),
@@ -225,13 +206,6 @@ BREAK: Final[dict[str, list[list[Event]]]] = {
         [parked(0), joined(0), parked(1_000, "SyncGroup", 2), tick(1_001 + DEADLINE_MS)],
         [issued(0), received(0), described(0), issued(1, "SyncGroup", 2, "z"), described(1), step(2 + DEADLINE_MS)],
     ],
-    PHASE: [
-        [parked(0), moved(1_000, PREPARING), tick(1_001 + DEADLINE_MS)],
-        [parked(0), moved(1_000, COMPLETING, PREPARING), tick(1_001 + DEADLINE_MS)],
-        [parked(0), moved(1_000, COMPLETING, PREPARING), moved(1_001 + DEADLINE_MS, STABLE, COMPLETING)],
-        # JoinGroups go on arriving: that ends no phase
-        [parked(0), moved(1_000, PREPARING), parked(40_000, request=2), parked(60_000, request=3), tick(80_000)],
-    ],
     OWNER: [
         [*IN_GROUP, completed(0), committed(OWNER_MS + 1)],
         [*IN_GROUP, completed(0), completed(OWNER_MS // 2), completed(OWNER_MS + 1)],
@@ -243,16 +217,13 @@ BREAK: Final[dict[str, list[list[Event]]]] = {
 """Histories that break each claim, by the last event."""
 
 OPEN: Final[list[tuple[str, list[Event], str]]] = [
-    (JOIN, [started(), sent(1_000), committed(DEADLINE_MS)], "1000 ms before the deadline"),
+    (JOIN, [started(), sent(1_000), committed(DEADLINE_MS)], "before the deadline"),
     (JOIN, [started(), sent(0), committed(0)], "carry no times"),
     (JOIN, [sent(1_000), committed(900_000)], "no event says the timeouts"),
     # clocks of two sources are not compared
-    (JOIN, [started(), sent(1_000), committed(900_000, "m1")], f"{DEADLINE_MS} ms before the deadline"),
-    # the timeouts of the members that were loaded stand nowhere
-    (PHASE, [IncarnationStarted(incarnation=0, generation=1, status=STABLE, members=("x",)), parked(0),
-             moved(1, PREPARING), tick(900_000)], "no event says the timeouts"),
-    (SYNC, [parked(0), joined(0), parked(1_000, "SyncGroup", 2), tick(1_000 + DEADLINE_MS)], " 0 ms before"),
-    (OWNER, [*IN_GROUP, completed(0), committed(OWNER_MS - 7)], " 7 ms before the deadline"),
+    (JOIN, [started(), sent(1_000), committed(900_000, "m1")], "before the deadline"),
+    (SYNC, [parked(0), joined(0), parked(1_000, "SyncGroup", 2), tick(1_000 + DEADLINE_MS)], "before the deadline"),
+    (OWNER, [*IN_GROUP, completed(0), committed(OWNER_MS - 7)], "before the deadline"),
 ]  # fmt: skip
 """Histories that end too early, or say too little."""
 
@@ -316,12 +287,11 @@ def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: H
     """A clock forgets waits that are over, also where no timeout is known."""
     events = [event for i in range(2_000) for event in (sent(i, request=i), RequestAnswered(
         member="m0", api="JoinGroup", request=i, error="NONE", time_ms=i))]  # fmt: skip
-    memories: Memories = {}
-    fold = select([JOIN])[0].start(memories)
-    deadlines = memories[Deadlines]
-    assert isinstance(deadlines, Deadlines)
-    for event in history(*events):
-        deadlines.on_event(event)
-        if type(event) in fold.handlers:
-            fold.handlers[type(event)](event)
-    assert all(len(clock.firsts) <= 2 * SHORTEN_AT for clock in deadlines._clocks.values())
+    fold = select([JOIN])[0].start({})
+    assert isinstance(fold, EventuallyFold)
+    for event in history(sent(1, member="m1"), *events):
+        for memory in fold.memories:
+            if type(event) in memory.handlers:
+                memory.handlers[type(event)](event)
+        fold.handlers[type(event)](event)
+    assert all(len(clock.firsts) <= 2 * SHORTEN_AT for clock in fold._clocks.values())

@@ -9,14 +9,14 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.examples import events_of
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from tests.properties.test_laws import events_of
 
 
 def spelt_out(invariant: Invariant) -> list[Event]:
-    """The events of the smallest history that breaks it."""
-    return events_of(f"{invariant.opening}\n{invariant.breaks}")
+    """The events of the smallest history that breaks it: one call of an event class after the other."""
+    return events_of(invariant.opening, invariant.breaks)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -175,14 +175,12 @@ OnlyAssignedWorkStarts: Final = Invariant(
     ),
     breaks="""
         WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3)
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
     holds="""
         WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
 )
@@ -220,13 +218,11 @@ StartWaitsForConfigs: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({AssignmentAccepted: _waits_for_configs}, views=(Workers,), needs=((ConnectAssignmentReceived,),)),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=2, work=("c",))
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=("c",))
     """,
 )
@@ -262,14 +258,12 @@ RunningWorkIsClaimed: Final = Invariant(
         needs=((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted)),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3)
         TaskStarted(member="w0", generation=1, task="c-0")
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=("c-0",))
     """,
@@ -317,14 +311,12 @@ RevokedWorkHasStopped: Final = Invariant(
     ),
     breaks="""
         TaskStarted(member="w0", generation=1, task="c-0")
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3, revoked=("c-0",))
     """,
     holds="""
         TaskStarted(member="w0", generation=1, task="c-0")
         TaskStopped(member="w0", generation=1, task="c-0")
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3, revoked=("c-0",))
     """,
 )
 
