@@ -191,7 +191,10 @@ class CoordinatorMachine(RuleBasedStateMachine):
         return [action for action in self.subject.conformance.enabled() if action.kind in family]
 
     def perform(self, action: Action) -> None:
-        """Take a step, and compare."""
+        """Take a step, and compare.
+
+        Raises: CoordinatorDiffersError where the model does not allow the answer, Violation of what does not hold then.
+        """
         self.performed.append(action)
         self.taken.note(action.kind)
         event(f"step {action.kind}")
