@@ -36,7 +36,6 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "revoked_work_has_stopped": ("work_runs_once", "no_double_ownership"),
     "work_is_granted_once": ("work_runs_once", "no_double_ownership"),
     # A rebalance that does not end.
-    "assignment_is_complete": ("every_partition_gets_an_owner",),
     "every_partition_gets_an_owner": ("rebalance_completes",),
     "silent_members_are_removed_in_time": _STUCK,
     "join_phase_ends": _STUCK,

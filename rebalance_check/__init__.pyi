@@ -159,8 +159,6 @@ from rebalance_check.properties.laws.admission import (
 )
 from rebalance_check.properties.laws.assignment import (
     AssignedTopicsAreWanted,
-    AssignmentIsComplete,
-    AssignmentIsOfItsGeneration,
     OneAssignmentPerGeneration,
 )
 from rebalance_check.properties.laws.by_kip import WireClaims
@@ -184,7 +182,7 @@ from rebalance_check.properties.laws.connect.at_rest import (
     RevocationLeadsToRejoin,
     TasksRunTheirConfigs,
 )
-from rebalance_check.properties.laws.connect.causes import WorkStartsAgainForACause
+from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
 from rebalance_check.properties.laws.connect.rounds import (
     ConnectAssignmentIsAgreed,
     WorkIsGrantedOnce,
@@ -301,9 +299,7 @@ __all__ = [
     "AssignmentClaimBrokenError",
     "AssignmentCompleted",
     "AssignmentComputed",
-    "AssignmentIsComplete",
     "AssignmentIsDisjoint",
-    "AssignmentIsOfItsGeneration",
     "AssignorMachine",
     "Because",
     "CacheFollowsReads",
@@ -328,6 +324,7 @@ __all__ = [
     "ConnectAssignmentComputed",
     "ConnectAssignmentIsAgreed",
     "ConnectAssignmentReceived",
+    "ConnectRoundHasACause",
     "ConnectionBroken",
     "ConnectionClosed",
     "ConnectionOpened",

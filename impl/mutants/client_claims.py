@@ -50,6 +50,6 @@ CLIENT_CLAIM_MUTANTS: Final = [
     _mutant(
         "single-revocation-not-worth-a-join",
         "a COOPERATIVE member that revoked one partition does not join again for it",
-        "assignment_is_complete",
+        "every_partition_gets_an_owner",
     ),
 ]

@@ -184,6 +184,12 @@ _READING: Final = [
 
 _OPERATOR: Final = [
     _mutant(
+        "target-state-begins-a-round",
+        "a worker that reads another target state of a connector asks for a round of the whole group",
+        "connect_round_has_a_cause",
+        find=replace(_SESSIONED, first=15, last=25),
+    ),
+    _mutant(
         "target-state-restarts-the-connector",
         "a worker that reads another target state of a connector starts the connector again",
         "work_starts_again_for_a_cause",

@@ -130,7 +130,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="stale-assignment-kept",
         what="members that the leader forgot keep the assignment of an earlier generation",
-        caught_by="assignment_is_of_its_generation",
+        caught_by="persisted_before_propagated",
         where="impl",
         find=ScenarioSearch(first=330, last=340),
     ),

@@ -1,4 +1,4 @@
-"""What an answer must fulfil, claim by claim: each a function from problem and answer to the first thing that is wrong.
+"""Claims about an answer, one by one: each a function from problem and answer to the first thing that is wrong.
 
 Sources: the Javadoc of ConsumerPartitionAssignor and of the four assignors, KIP-54, KIP-429, KIP-792, KIP-881. A claim
 looks at nothing but a problem and its answer; where one speaks only under a premise, the premise is its first line.
@@ -24,34 +24,23 @@ from rebalance_check.properties.assignment.problem import (
     partition_name,
 )
 
+Check = Callable[[str, Problem, Answer], str]
+"""From an assignor's name, a problem and its answer to the finding; empty when nothing is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class AssignmentClaim:
-    """A claim about answers, or about rounds: its check, and the assignors that it holds for.
+    """A claim with its name, its sentence, the assignors that it holds for, and its check."""
 
-    ``check`` returns the first thing that is wrong, empty where nothing is. Its name is that of the claim, and its
-    docstring begins with the claim as a sentence. With ``on_request`` the claim is judged only when it is named: Kafka
-    does not fulfil it to this day.
-    """
-
-    check: Callable[..., str]
+    name: str
+    sentence: str
     assignors: frozenset[str]
-    on_request: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name by which the claim is selected."""
-        return self.check.__name__.removeprefix("_")
-
-    @property
-    def sentence(self) -> str:
-        """The claim in words."""
-        return " ".join((self.check.__doc__ or "").partition("\n\n")[0].split())
+    check: Check
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A claim that an answer breaks, and what exactly is wrong."""
+    """A claim that an answer breaks, and the exact finding."""
 
     claim: str
     finding: str
@@ -60,33 +49,34 @@ class Broken:
 def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
     """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked.
 
-    An ``assignor`` that is none of Kafka's is held to what holds of any assignor.
+    An ``assignor`` that is none of Kafka's is held to the claims about any assignor.
     """
     for claim in CLAIMS:
-        if _is_held_to(assignor, claim) and (finding := claim.check(assignor, problem, answer)):
+        held_to = assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)
+        if held_to and (finding := claim.check(assignor, problem, answer)):
             yield Broken(claim.name, finding)
         if answer.failure:
             return
 
 
-def _is_held_to(assignor: str, claim: AssignmentClaim) -> bool:
-    """An assignor that is none of Kafka's is held to what holds of all of them."""
-    return assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)
+def _claim(sentence: str, *assignors: str) -> Callable[[Check], AssignmentClaim]:
+    """Make a check a claim of the same name about ``assignors``, without any about all of Kafka's."""
+    return lambda check: AssignmentClaim(check.__name__, sentence, frozenset(assignors or ASSIGNORS), check)
 
 
-def _answers(_: str, _problem: Problem, answer: Answer) -> str:
-    """An assignor answers whatever members claim: it throws nothing, it ends."""
+@_claim("An assignor answers all that members may claim: it throws nothing, it ends.")
+def answers(_: str, _problem: Problem, answer: Answer) -> str:
     return answer.failure
 
 
-def _members(_: str, problem: Problem, answer: Answer) -> str:
-    """Every member of the group has an entry, and no other."""
+@_claim("Every member of the group has an entry, and no other.")
+def members(_: str, problem: Problem, answer: Answer) -> str:
     missing, strange = sorted(set(problem.members) - set(answer.assigned)), set(answer.assigned) - set(problem.members)
     return f"no entry for {missing}, an entry for {sorted(strange)} outside the group" if missing or strange else ""
 
 
-def _exclusive(_: str, _problem: Problem, answer: Answer) -> str:
-    """A partition is given to one member at most."""
+@_claim("A partition is given to one member at most.")
+def exclusive(_: str, _problem: Problem, answer: Answer) -> str:
     for partition, count in sorted(answer.counts().items()):
         if count > 1:
             holders = [name for name in sorted(answer.assigned) for tp in answer.assigned[name] if tp == partition]
@@ -94,8 +84,8 @@ def _exclusive(_: str, _problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _existing(_: str, problem: Problem, answer: Answer) -> str:
-    """Only partitions that exist are given."""
+@_claim("Only partitions that exist are given.")
+def existing(_: str, problem: Problem, answer: Answer) -> str:
     for partition, member in sorted(answer.receivers().items()):
         if not problem.exists(partition):
             count = problem.topics.get(partition[0], 0)
@@ -103,8 +93,8 @@ def _existing(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _subscribed(_: str, problem: Problem, answer: Answer) -> str:
-    """A member is given partitions of topics that it subscribes to."""
+@_claim("A member is given partitions of topics that it subscribes to.")
+def subscribed(_: str, problem: Problem, answer: Answer) -> str:
     for member in sorted(answer.assigned):
         topics = problem.members[member].topics if member in problem.members else ()
         for partition in answer.assigned[member]:
@@ -113,14 +103,17 @@ def _subscribed(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _complete(_: str, problem: Problem, answer: Answer) -> str:
-    """Every wanted partition is given to a member."""
+@_claim("Every wanted partition is given to a member.", RANGE, ROUNDROBIN, STICKY)
+def complete(_: str, problem: Problem, answer: Answer) -> str:
     missing = sorted(problem.wanted() - set(answer.counts()))
     return f"{partition_name(missing[0])} is wanted and given to nobody" if missing else ""
 
 
-def _withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
-    """What a cooperative round gives to no member is what one may still hold."""
+@_claim(
+    "A partition that a cooperative round gives to no member is one that a member may still hold.",
+    COOPERATIVE_STICKY,
+)
+def withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
     claimants = problem.claimants()
     for partition in sorted(problem.wanted() - set(answer.counts())):
         if partition not in claimants:
@@ -128,11 +121,12 @@ def _withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _transfer(_: str, problem: Problem, answer: Answer) -> str:
-    """A partition that is taken from its owner is given to no other in the same round (KIP-429).
-
-    Of several claimants the newest is the owner. One that claims it, too, is no new owner (KIP-792 decides that).
-    """
+@_claim(
+    "A partition that is taken from its owner is given to no other in the same round (KIP-429).",
+    COOPERATIVE_STICKY,
+)
+def transfer(_: str, problem: Problem, answer: Answer) -> str:
+    """Of several claimants the newest is the owner. One that claims it, too, is no new owner (KIP-792 decides that)."""
     receivers, claimants = answer.receivers(), problem.claimants()
     for partition, owner in sorted(problem.owners().items()):
         receiver = receivers.get(partition, owner)
@@ -144,10 +138,11 @@ def _transfer(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _balanced(assignor: str, problem: Problem, answer: Answer) -> str:
-    """Numbers differ by one at most: per topic (range), in all (the others, subscribed alike); sticky has no single
-    move left that helps.
-    """
+@_claim(
+    "Numbers differ by one at most: per topic (range), in all (the others, subscribed alike); sticky has no single "
+    "move left that helps."
+)
+def balanced(assignor: str, problem: Problem, answer: Answer) -> str:
     if assignor == RANGE:
         return _balanced_by_topic(problem, answer)
     if problem.subscribed_alike():
@@ -156,8 +151,8 @@ def _balanced(assignor: str, problem: Problem, answer: Answer) -> str:
 
 
 def _balanced_by_topic(problem: Problem, answer: Answer) -> str:
-    for topic in sorted({partition[0] for partition in problem.wanted()}):
-        takers = sorted(name for name, member in problem.members.items() if topic in member.topics)
+    for topic in _wanted_topics(problem):
+        takers = sorted(_takers(problem, topic))
         sizes = [sum(partition[0] == topic for partition in answer.assigned.get(name, ())) for name in takers]
         if max(sizes) - min(sizes) > 1:
             return f"of {topic} {' and '.join(takers)} get {sizes} partitions"
@@ -165,7 +160,7 @@ def _balanced_by_topic(problem: Problem, answer: Answer) -> str:
 
 
 def _balanced_to_the_partition(assignor: str, problem: Problem, answer: Answer) -> str:
-    """What is withheld goes to members that are full only with it, so cooperative answers have an upper bound only."""
+    """A partition withheld goes to a member that is full only with it: cooperative answers have an upper bound only."""
     low, extra = divmod(len(problem.wanted()), len(problem.members))
     sizes = {name: len(answer.assigned.get(name, ())) for name in sorted(problem.members)}
     high = low + (1 if extra else 0)
@@ -179,13 +174,16 @@ def _no_move_would_help(problem: Problem, answer: Answer) -> str:
     for partition, owner in sorted(answer.receivers().items()):
         for name, member in sorted(problem.members.items()):
             if partition[0] in member.topics and load[name] + 1 < load[owner]:
-                what = f"{owner} has {load[owner]} partitions and {name} {load[name]}"
-                return f"{what}: {partition_name(partition)} could move"
+                loads = f"{owner} has {load[owner]} partitions and {name} {load[name]}"
+                return f"{loads}: {partition_name(partition)} could move"
     return ""
 
 
-def _sticky(_: str, problem: Problem, answer: Answer) -> str:
-    """As much stays with the newest claimant as balance allows (subscribed alike); what is perfect stays as it is."""
+@_claim(
+    "As much stays with the newest claimant as balance allows (subscribed alike); a perfect assignment stays as it is.",
+    *STICKY_FAMILY,
+)
+def sticky(_: str, problem: Problem, answer: Answer) -> str:
     if problem.racks is not None or len(problem.owners()) < len(problem.claimants()):
         return ""  # where racks count more, or two members claim the same in one generation
     owned = _wanted_by_owner(problem)
@@ -195,7 +193,7 @@ def _sticky(_: str, problem: Problem, answer: Answer) -> str:
 
 
 def _wanted_by_owner(problem: Problem) -> dict[str, set[Partition]]:
-    """What everybody owns of the topics that it subscribes to."""
+    """The partitions that each member owns of topics that it subscribes to."""
     owned: dict[str, set[Partition]] = {name: set() for name in problem.members}
     for partition, name in problem.owners().items():
         if partition[0] in problem.members[name].topics:
@@ -219,15 +217,13 @@ def _keeps_what_is_perfect(problem: Problem, answer: Answer, owned: dict[str, se
     return f"all was assigned and in balance, and the partitions of {moved} change" if moved else ""
 
 
-def _ranges(_: str, problem: Problem, answer: Answer) -> str:
-    """Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.
-
-    Instance ids have an order of their own, and racks may count more.
-    """
+@_claim("Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.", RANGE)
+def ranges(_: str, problem: Problem, answer: Answer) -> str:
+    """Instance ids have an order of their own, and racks may count more."""
     if problem.racks is not None or any(member.instance for member in problem.members.values()):
         return ""
-    for topic in sorted({partition[0] for partition in problem.wanted()}):
-        takers = sorted(name for name, member in problem.members.items() if topic in member.topics)
+    for topic in _wanted_topics(problem):
+        takers = sorted(_takers(problem, topic))
         quota, extra = divmod(problem.topics[topic], len(takers))
         start = 0
         for position, name in enumerate(takers):
@@ -239,11 +235,11 @@ def _ranges(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
-    """Members that subscribe alike get equal numbers of equally large topics."""
+@_claim("Members that subscribe alike get equal numbers of equally large topics.", RANGE)
+def copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     if not problem.subscribed_alike():
         return ""
-    topics = sorted({partition[0] for partition in problem.wanted()})
+    topics = _wanted_topics(problem)
     for name, partitions in sorted(answer.assigned.items()):
         for one, other in pairwise(topics):
             if problem.topics[one] == problem.topics[other]:
@@ -253,11 +249,9 @@ def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _circle(_: str, problem: Problem, answer: Answer) -> str:
-    """Partitions in order go round the circle of members in order, past those that do not subscribe.
-
-    Instance ids have an order of their own.
-    """
+@_claim("Partitions in order go round the circle of members in order, past those that do not subscribe.", ROUNDROBIN)
+def circle(_: str, problem: Problem, answer: Answer) -> str:
+    """Instance ids have an order of their own."""
     if any(member.instance for member in problem.members.values()):
         return ""
     names = sorted(problem.members)
@@ -271,12 +265,14 @@ def _circle(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-def _near_first(assignor: str, problem: Problem, answer: Answer) -> str:
-    """Where racks matter, no partition goes to a member far from its replicas while one that is near them is given
-    another that is far (KIP-881; sticky: subscribed alike, and what was theirs before apart).
-
-    Only what was dealt anew is judged: what members had they keep, near or far.
-    """
+@_claim(
+    "Where racks matter, no partition goes to a member far from its replicas while one that is near them is given "
+    "another that is far (KIP-881; sticky: subscribed alike, and partitions that were theirs before apart).",
+    RANGE,
+    *STICKY_FAMILY,
+)
+def near_first(assignor: str, problem: Problem, answer: Answer) -> str:
+    """Only partitions that were dealt anew are judged: members keep those that they had, near or far."""
     if problem.racks is None or (assignor != RANGE and not problem.subscribed_alike()):
         return ""
     for group in _dealt_together(assignor, problem):
@@ -291,11 +287,14 @@ def _dealt_together(assignor: str, problem: Problem) -> Iterator[list[Partition]
     if assignor != RANGE:
         yield wanted
         return
-    topics = dict.fromkeys(topic for topic, _ in wanted)
-    kinds = {topic: (_takers(problem, topic), problem.topics[topic]) for topic in topics}
+    kinds = {topic: (_takers(problem, topic), problem.topics[topic]) for topic in _wanted_topics(problem)}
     for topic, kind in kinds.items():
         if list(kinds.values()).count(kind) == 1:
             yield [partition for partition in wanted if partition[0] == topic]
+
+
+def _wanted_topics(problem: Problem) -> list[str]:
+    return sorted({topic for topic, _ in problem.wanted()})
 
 
 def _takers(problem: Problem, topic: str) -> frozenset[str]:
@@ -343,28 +342,14 @@ def _near(assignor: str, problem: Problem, member: str, partition: Partition) ->
     return assignor == RANGE if rack is None else rack in _replicas(problem, partition)
 
 
-_ALL: Final = frozenset(ASSIGNORS)
+OF_RACKS: Final = frozenset({near_first.name})
+"""The claims about an assignor that looks at racks (KIP-881)."""
 
-OF_RACKS: Final = frozenset({"near_first"})
-"""What holds of an assignor that looks at racks (KIP-881)."""
-
-OF_ANY_ASSIGNOR: Final = frozenset({"answers", "members", "exclusive", "existing", "subscribed"})
-"""Claims that hold whatever the strategy of an assignor is."""
+OF_ANY_ASSIGNOR: Final = frozenset(one.name for one in (answers, members, exclusive, existing, subscribed))
+"""Claims that hold for every strategy of an assignor."""
 
 CLAIMS: Final = (
-    AssignmentClaim(_answers, _ALL),
-    AssignmentClaim(_members, _ALL),
-    AssignmentClaim(_exclusive, _ALL),
-    AssignmentClaim(_existing, _ALL),
-    AssignmentClaim(_subscribed, _ALL),
-    AssignmentClaim(_complete, _ALL - {COOPERATIVE_STICKY}),
-    AssignmentClaim(_withheld_is_claimed, frozenset({COOPERATIVE_STICKY})),
-    AssignmentClaim(_transfer, frozenset({COOPERATIVE_STICKY})),
-    AssignmentClaim(_balanced, _ALL),
-    AssignmentClaim(_sticky, STICKY_FAMILY),
-    AssignmentClaim(_copartitioned, frozenset({RANGE})),
-    AssignmentClaim(_ranges, frozenset({RANGE})),
-    AssignmentClaim(_circle, frozenset({ROUNDROBIN})),
-    AssignmentClaim(_near_first, _ALL - {ROUNDROBIN}),
-)
+    answers, members, exclusive, existing, subscribed, complete, withheld_is_claimed, transfer, balanced, sticky,
+    copartitioned, ranges, circle, near_first,
+)  # fmt: skip
 """All claims, those whose break explains others first."""

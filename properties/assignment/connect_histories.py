@@ -33,7 +33,7 @@ _WAITS: Final = (1, 39, 40, 41, 1_000, 1_600, 10_000, 64_000, 290_000, 299_999, 
 
 @dataclass(slots=True)
 class _Group:
-    """What is there at a point of a history, so that its next step means something."""
+    """The group at a point of a history, so that its next step means something."""
 
     random: Random
     shape: str
@@ -55,28 +55,25 @@ class _Group:
     def _items(self) -> list[Item]:
         return [(name, number) for name, count in self.connectors.items() for number in range(ITSELF, count)]
 
+    def _taken(self, names: list[str]) -> str:
+        name = self.random.choice(names)
+        names.remove(name)
+        return name
+
     def leave(self) -> Step | None:
-        if not self.present:
-            return None
-        name = self.random.choice(self.present)
-        self.present.remove(name)
-        return Leave(name)
+        return Leave(self._taken(self.present)) if self.present else None
 
     def cut_off(self) -> Step | None:
         if not self.present:
             return None
-        name = self.random.choice(self.present)
-        self.present.remove(name)
-        self.absent.append(name)
-        return CutOff(name)
+        self.absent.append(self._taken(self.present))
+        return CutOff(self.absent[-1])
 
     def come_back(self) -> Step | None:
         if not self.absent:
             return None
-        name = self.random.choice(self.absent)
-        self.absent.remove(name)
-        self.present.append(name)
-        return Return(name)
+        self.present.append(self._taken(self.absent))
+        return Return(self.present[-1])
 
     def lead(self) -> Step | None:
         return Lead(self.random.choice(self.present)) if self.present else None
@@ -123,8 +120,8 @@ SHAPES: Final[dict[str, _Moves]] = {
     "returns": _RETURNS,
     "claims": _ANY,
 }
-"""What may happen: workers come and go, configs change (tame); rounds fail, too (failures), leaders change (leaders),
-workers come back with what they ran (returns); all of it, and workers come with false claims (claims)."""
+"""The steps of each shape: workers come and go, configs change (tame); rounds fail, too (failures), leaders change
+(leaders), workers come back with the work that they ran (returns); all of it, and false claims (claims)."""
 
 
 def random_history(shape: str, seed: int) -> History:

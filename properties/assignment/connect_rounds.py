@@ -1,11 +1,12 @@
-"""What became of a history: the rounds of a Connect group, with all that went into them and came out."""
+"""The rounds of a Connect group, with all that went into them and came out, and how claims about them are made."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -13,7 +14,7 @@ from rebalance_check.properties.assignment.connect_steps import Item, configured
 
 
 class MemoryView(msgspec.Struct, frozen=True, kw_only=True):
-    """What an incremental assignor remembers after a round, by the names of our own; items by name, sorted.
+    """The memory of an incremental assignor after a round, by the names of our own; items by name, sorted.
 
     None where a release does not remember such a thing.
     """
@@ -31,7 +32,7 @@ class MemoryView(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAnswer:
-    """What one member is given: in addition to what it claims, less what is revoked (under the eager protocol: all)."""
+    """The work given to one member, in addition to its claims and less the revoked (under the eager protocol: all)."""
 
     error: int
     leader: str | None
@@ -46,7 +47,7 @@ class MemberAnswer:
 class CourseRound:
     """One round. Members go by member id; ``workers`` says which process each is.
 
-    ``offsets`` are the config offsets that the members reported, ``leader_offset`` is what the leader could
+    ``offsets`` are the config offsets that the members reported, ``leader_offset`` is the one that the leader could
     read when asked again. ``before`` and ``after`` are the leader's memory, ``completed`` the members
     that got their answers, ``completed_before`` says whether the leader completed the last round that it led.
     """
@@ -75,6 +76,16 @@ class CourseRound:
         return any(answer.error for answer in self.answers.values())
 
     @property
+    def is_eager(self) -> bool:
+        """Whether the leader assigned, and by the eager protocol."""
+        return self.eager and not self.mismatch
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether the leader assigned, and incrementally."""
+        return not self.eager and not self.mismatch
+
+    @property
     def configured(self) -> frozenset[Item]:
         """Everything that is to run."""
         return configured_items(self.task_counts)
@@ -86,17 +97,17 @@ class CourseRound:
 
     @property
     def duplicated(self) -> frozenset[Item]:
-        """What more than one member claims."""
+        """The items that more than one member claims."""
         return frozenset(item for item, count in self.claimed.items() if count > 1)
 
     @property
     def assigned(self) -> frozenset[Item]:
-        """What any member is given."""
+        """The items given to any member."""
         return frozenset(chain.from_iterable(answer.assigned for answer in self.answers.values()))
 
     @property
     def revoked(self) -> frozenset[Item]:
-        """What is taken from any member."""
+        """The items taken from any member."""
         return frozenset(chain.from_iterable(answer.revoked for answer in self.answers.values()))
 
     @property
@@ -105,7 +116,7 @@ class CourseRound:
         return max((answer.delay_ms for answer in self.answers.values()), default=0)
 
     def next_claims(self) -> dict[str, frozenset[Item]]:
-        """What each member claims after the round, if it completes it."""
+        """The claims of each member after the round, if it completes it."""
         return {
             member: frozenset(answer.assigned)
             if self.eager
@@ -116,7 +127,7 @@ class CourseRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The rounds of a history, and of the quiet time after it, in which the group only does what it asks for itself.
+    """The rounds of a history, and of the quiet time after it, in which the group follows its own requests alone.
 
     ``settling`` is the index of the first round of that time: the last one of the history, where all completed that
     and nothing happened since. ``quiet`` says that the last round asked for no other: it
@@ -129,7 +140,7 @@ class Course:
 
     @property
     def failure(self) -> str:
-        """What an assignor threw; empty when it did not."""
+        """The error that an assignor threw; empty when it did not."""
         return next((one.failure for one in self.rounds if one.failure), "")
 
     def pairs(self) -> Iterator[tuple[CourseRound, CourseRound]]:
@@ -139,9 +150,55 @@ class Course:
         """
         last: dict[str, CourseRound] = {}
         for one in self.rounds:
-            if one.mismatch or one.eager:
+            if not one.is_incremental:
                 continue
             worker = one.workers[one.leader]
             if worker in last and one.before == last[worker].after:
                 yield last[worker], one
             last[worker] = one
+
+
+CONNECT_EAGER: Final = "connect-eager"
+CONNECT_INCREMENTAL: Final = "connect-incremental"
+CONNECT_ASSIGNORS: Final = (CONNECT_EAGER, CONNECT_INCREMENTAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectClaim:
+    """A claim: its name, its sentence, its check (the finding, or nothing), and the assignors that it holds for.
+
+    With ``on_request`` it is judged only when it is named: Kafka does not fulfil it to this day.
+    """
+
+    name: str
+    sentence: str
+    check: Callable[[Course], str]
+    assignors: tuple[str, ...] = CONNECT_ASSIGNORS
+    on_request: bool = False
+
+
+def claim(
+    sentence: str, *assignors: str, on_request: bool = False
+) -> Callable[[Callable[[Course], str]], ConnectClaim]:
+    """Make the check of a course a claim of the same name about ``assignors``, without any about both."""
+    return lambda check: ConnectClaim(check.__name__, sentence, check, assignors or CONNECT_ASSIGNORS, on_request)
+
+
+def claim_of_rounds(
+    sentence: str, *assignors: str, among: Callable[[CourseRound], bool] = lambda _: True
+) -> Callable[[Callable[[CourseRound], str]], ConnectClaim]:
+    """Make the check of a round a claim: it is asked of each round ``among`` those of a course."""
+
+    def of_course(check: Callable[[CourseRound], str]) -> ConnectClaim:
+        def first(course: Course) -> str:
+            found = ((one.generation, check(one)) for one in course.rounds if among(one))
+            return next((f"round {generation}: {finding}" for generation, finding in found if finding), "")
+
+        return ConnectClaim(check.__name__, sentence, first, assignors or CONNECT_ASSIGNORS)
+
+    return of_course
+
+
+def claim_of_incremental_rounds(sentence: str) -> Callable[[Callable[[CourseRound], str]], ConnectClaim]:
+    """A claim about the rounds in which an incremental assignor assigned incrementally."""
+    return claim_of_rounds(sentence, CONNECT_INCREMENTAL, among=lambda one: one.is_incremental)

@@ -1,13 +1,13 @@
-"""What happens to a Connect group: a history is a list of steps, written one on a line, and rounds are among them.
+"""The history of a Connect group: a list of steps, written one on a line, and rounds are among them.
 
 The same text is the input of a search, of the golden scenarios and of ``--input``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -22,7 +22,7 @@ DEFAULT_MAX_DELAY_MS: Final = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A worker process starts; ``claims`` is what it says that it runs, usually nothing."""
+    """A worker process starts; ``claims`` are the items that it says it runs, usually none."""
 
     worker: str
     claims: tuple[Item, ...] = ()
@@ -32,43 +32,38 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class OfWorker:
+    """A step that names a worker and nothing else; its line begins with the verb of its class."""
+
+    worker: str
+    verb: ClassVar[str]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.worker}"
+
+
+class Leave(OfWorker):
     """A worker process ends, and its work with it."""
 
-    worker: str
-
-    def __str__(self) -> str:
-        return f"leave {self.worker}"
+    verb = "leave"
 
 
-@dataclass(frozen=True, slots=True)
-class CutOff:
+class CutOff(OfWorker):
     """A worker is no longer in the group, and its work runs on."""
 
-    worker: str
-
-    def __str__(self) -> str:
-        return f"cut-off {self.worker}"
+    verb = "cut-off"
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
-    """A worker that was cut off joins under a new member id, claiming what it runs."""
+class Return(OfWorker):
+    """A worker that was cut off joins under a new member id, claiming the work that it runs."""
 
-    worker: str
-
-    def __str__(self) -> str:
-        return f"return {self.worker}"
+    verb = "return"
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(OfWorker):
     """From the next round on this worker leads, as long as it is in the group."""
 
-    worker: str
-
-    def __str__(self) -> str:
-        return f"lead {self.worker}"
+    verb = "lead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ def item_name(item: Item) -> str:
 
 
 def read_item(name: str) -> Item:
-    """The item of such a name; what follows the last hyphen is a task's number where it is one."""
+    """The item of such a name; a number after the last hyphen is that of a task."""
     connector, hyphen, number = name.rpartition("-")
     return (connector, int(number)) if hyphen and number.isdigit() else (name, ITSELF)
 
@@ -176,7 +171,7 @@ def read_history(text: str) -> History:
                 delay = int(words[1])
             else:
                 steps.append(_read_step(words[0], words[1:]))
-        except (ValueError, IndexError, KeyError) as error:
+        except (ValueError, IndexError, StopIteration) as error:
             raise RebalanceCheckError(
                 f"{line.strip()!r} is no step of a Connect group: write one like 'join w2', 'configure c1 4', "
                 "'delete c1', 'wait 40', 'leave w2', 'cut-off w2', 'return w2', 'lead w2' or 'round missed w2'"
@@ -193,18 +188,11 @@ def _read_step(verb: str, words: list[str]) -> Step:
         if flags.keys() - {"failed", "behind", "eager"}:
             raise ValueError(flags)
         return Rebalance(tuple(words[missed + 1 :]), **flags)
-    (first, *more) = words
-    if verb == "configure":
-        return Configure(first, int(more[0]))
-    if verb == "wait":
-        return Wait(int(first))
-    return _ONE_NAME[verb](first)
-
-
-_ONE_NAME: Final[dict[str, Callable[[str], Step]]] = {
-    "leave": Leave,
-    "cut-off": CutOff,
-    "return": Return,
-    "lead": Lead,
-    "delete": Delete,
-}
+    match verb, words:
+        case "configure", [connector, tasks, *_]:
+            return Configure(connector, int(tasks))
+        case "delete", [connector, *_]:
+            return Delete(connector)
+        case "wait", [milliseconds, *_]:
+            return Wait(int(milliseconds))
+    return next(step for step in (Leave, CutOff, Return, Lead) if step.verb == verb)(words[0])

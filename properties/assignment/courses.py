@@ -1,16 +1,17 @@
-"""Several rounds of one group, and what must hold of them together: a member comes, then nothing happens any more.
+"""Several rounds of one group, and claims about all of them together: a member comes, then nothing happens any more.
 
-A claim about one answer (`claims`) cannot see what an assignor remembers, nor how long a group goes on moving its
+A claim about one answer (`claims`) cannot see the memory of an assignor, nor how long a group goes on moving its
 partitions. A course begins without claims, with all members but the last; then the last one comes, and rounds follow
 until one changes nothing. Another member leads every time, as happens where leaders go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.properties.assignment.claims import CLAIMS, AssignmentClaim, Broken
+from rebalance_check.properties.assignment.claims import Broken, sticky
 from rebalance_check.properties.assignment.problem import (
     ASSIGNORS,
     COOPERATIVE_STICKY,
@@ -25,7 +26,7 @@ MOST_ROUNDS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the leader saw and answered; ``without_memory`` is the answer of an assignor that never assigned before."""
+    """The problem of the leader and its answer; ``without_memory``: of an assignor that never assigned before."""
 
     problem: Problem
     answer: Answer
@@ -40,6 +41,21 @@ class Course:
     rounds: tuple[Round, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CourseClaim:
+    """A claim: its name, its sentence, its check (the finding, or nothing), and the assignors that it holds for."""
+
+    name: str
+    sentence: str
+    check: Callable[[Course], str]
+    assignors: frozenset[str]
+
+
+def _claim(sentence: str, *assignors: str) -> Callable[[Callable[[Course], str]], CourseClaim]:
+    """Make a check a claim of the same name about ``assignors``, without any about all of Kafka's."""
+    return lambda check: CourseClaim(check.__name__, sentence, check, frozenset(assignors or ASSIGNORS))
+
+
 def broken_course_claims(course: Course) -> list[Broken]:
     """The claims that a course breaks, in the order of `COURSE_CLAIMS`; nothing is asked of one that failed."""
     failure = next((one.answer.failure for one in course.rounds if one.answer.failure), "")
@@ -50,11 +66,9 @@ def broken_course_claims(course: Course) -> list[Broken]:
     return [Broken(name, finding) for name, finding in found if finding]
 
 
-def _stabilises(course: Course) -> str:
-    """When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).
-
-    An eager group is stable after the round in which the member came, a cooperative one after the next round.
-    """
+@_claim("When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).")
+def stabilises(course: Course) -> str:
+    """An eager group is stable after the round in which the member came, a cooperative one after the next round."""
     last = 2 if course.assignor == COOPERATIVE_STICKY else 1
     answers = [dict(one.answer.assigned) for one in course.rounds]
     for number in range(last, len(answers) - 1):
@@ -64,32 +78,25 @@ def _stabilises(course: Course) -> str:
     return ""
 
 
-def _sticky_over_rounds(course: Course) -> str:
-    """As much stays with the member that the round before gave it to as balance allows.
-
-    Whatever members say, a partition has the owner that the round before gave it to.
-    """
+@_claim(
+    "As much stays with the member that the round before gave it to as balance allows.",
+    *STICKY_FAMILY,
+)
+def sticky_over_rounds(course: Course) -> str:
+    """A partition has the owner that the round before gave it to."""
     for number, one in enumerate(course.rounds):
-        if finding := _sticky_claim().check(course.assignor, one.problem, one.answer):
+        if finding := sticky.check(course.assignor, one.problem, one.answer):
             return f"round {number + 1}: {finding}"
     return ""
 
 
-def _sticky_claim() -> AssignmentClaim:
-    return next(claim for claim in CLAIMS if claim.name == "sticky")
-
-
-def _any_leader(course: Course) -> str:
-    """An answer is a function of what the members say: which member leads makes no difference."""
+@_claim("An answer is a function of the subscriptions: which member leads makes no difference.")
+def any_leader(course: Course) -> str:
     for number, one in enumerate(course.rounds):
         if one.answer.assigned != one.without_memory.assigned:
-            return f"in round {number + 1} the leader's answer depends on what it assigned before"
+            return f"in round {number + 1} the leader's answer depends on its assignments before"
     return ""
 
 
-COURSE_CLAIMS: Final = (
-    AssignmentClaim(_any_leader, frozenset(ASSIGNORS)),
-    AssignmentClaim(_stabilises, frozenset(ASSIGNORS)),
-    AssignmentClaim(_sticky_over_rounds, STICKY_FAMILY),
-)
+COURSE_CLAIMS: Final = (any_leader, stabilises, sticky_over_rounds)
 """All claims about courses."""

@@ -1,9 +1,11 @@
-"""An assignment problem as its leader sees it, and what an assignor answered: plain data, equal for every language."""
+"""An assignment problem as its leader sees it, and the answer of an assignor: plain data, equal for every language."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 Partition = tuple[str, int]
@@ -19,7 +21,7 @@ STICKY_FAMILY: Final = frozenset({STICKY, COOPERATIVE_STICKY})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What one member wrote into its subscription.
+    """The subscription of one member.
 
     ``generation`` is that of its claims, None when it does not say; ``owned`` may be anything that bytes can say.
     """
@@ -64,7 +66,7 @@ class Problem:
     def sensible(self) -> Problem:
         """The same without claims that mean nothing, and with members that subscribe to nothing at the end.
 
-        What does not exist cannot be owned, and what is owned is owned once, however often it is named.
+        A partition that does not exist cannot be owned, and any other is owned once, however often it is named.
         """
         members = {
             name: replace(member, owned=tuple(tp for tp in dict.fromkeys(member.owned) if self.exists(tp)))
@@ -73,7 +75,7 @@ class Problem:
         return replace(self, members=members)
 
     def claimants(self) -> dict[Partition, list[str]]:
-        """Who claims each existing partition."""
+        """The members that claim each existing partition."""
         found: dict[Partition, list[str]] = {}
         for name, member in self.members.items():
             for partition in sorted(set(member.owned)):
@@ -94,21 +96,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an assignor answered: everybody's partitions in its order, or how it failed.
+    """The answer of an assignor: everybody's partitions in its order, or how it failed.
 
-    ``failure`` is empty when it answered, else what it threw or for how long it was silent.
+    ``failure`` is empty when it answered, else the error that it threw, or for how long it was silent.
     """
 
     assigned: Mapping[str, tuple[Partition, ...]]
     failure: str = ""
 
-    def counts(self) -> dict[Partition, int]:
+    def counts(self) -> Counter[Partition]:
         """How often each partition was given."""
-        counts: dict[Partition, int] = {}
-        for partitions in self.assigned.values():
-            for partition in partitions:
-                counts[partition] = counts.get(partition, 0) + 1
-        return counts
+        return Counter(chain.from_iterable(self.assigned.values()))
 
     def receivers(self) -> dict[Partition, str]:
         """A member that was given the partition."""

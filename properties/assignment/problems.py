@@ -1,14 +1,14 @@
 """Random problems, a pure function of a shape and a seed.
 
-A shape says what the claims of the members look like: how a group may come to them, and what an assignor guarantees for
-them. Half of all problems have members that subscribe alike, since assignors have a way of their own for these.
+A shape says how the claims of the members look: how a group may come to them, and which guarantees an assignor
+gives for them. Half of all problems have members that subscribe alike: assignors have a way of their own for these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import Member, Partition, Problem
@@ -18,8 +18,10 @@ _UNKNOWN: Final = "gone"
 _RACKS: Final = ("r0", "r1", "r2")
 _MOST_PARTITIONS: Final = 6
 
-Claims = dict[str, tuple[tuple[Partition, ...], int | None]]
-"""What each member claims, and in which generation."""
+Topics: TypeAlias = dict[str, int]
+Wishes: TypeAlias = dict[str, tuple[str, ...]]
+Claims: TypeAlias = dict[str, tuple[tuple[Partition, ...], int | None]]
+"""The partitions that each member claims, and in which generation."""
 
 
 def random_problem(shape: str, seed: int) -> Problem:
@@ -51,7 +53,7 @@ def random_problem(shape: str, seed: int) -> Problem:
     )
 
 
-def _wishes(random: Random, names: list[str], topics: list[str], least: int) -> dict[str, tuple[str, ...]]:
+def _wishes(random: Random, names: list[str], topics: list[str], least: int) -> Wishes:
     """Topics of each member; the unknown one now and then."""
     pool = topics if random.random() < 0.15 else topics[:-1]
     if random.random() < 0.5:
@@ -67,10 +69,10 @@ _MEMBER_RACKS: Final[dict[str, tuple[str | None, ...]]] = {
     "racks": _RACKS,
     "scattered": (*_RACKS, *_RACKS, "elsewhere", None, None),
 }
-"""What members say of their racks, in the shapes that have any."""
+"""The racks that members name, in the shapes that have any."""
 
 
-def _racks(random: Random, shape: str, topics: dict[str, int]) -> dict[str, tuple[tuple[str, ...], ...]] | None:
+def _racks(random: Random, shape: str, topics: Topics) -> dict[str, tuple[tuple[str, ...], ...]] | None:
     if shape not in _MEMBER_RACKS:
         return None
     fewest = 0 if shape == "scattered" else 1
@@ -81,11 +83,11 @@ def _replicas(random: Random, count: int, fewest: int) -> tuple[tuple[str, ...],
     return tuple(tuple(sorted(random.sample(_RACKS, random.randint(fewest, 2)))) for _ in range(count))
 
 
-def _everything(topics: dict[str, int]) -> list[Partition]:
+def _everything(topics: Topics) -> list[Partition]:
     return [(topic, number) for topic, count in topics.items() for number in range(count)]
 
 
-def _disjoint(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> dict[str, list[Partition]]:
+def _disjoint(random: Random, topics: Topics, wishes: Wishes) -> dict[str, list[Partition]]:
     """Each partition has one owner that subscribes to it, or none; some members are new and own nothing."""
     veterans = [name for name in wishes if random.random() < 0.75]
     held: dict[str, list[Partition]] = {name: [] for name in wishes}
@@ -96,61 +98,60 @@ def _disjoint(random: Random, topics: dict[str, int], wishes: dict[str, tuple[st
     return held
 
 
-def _tame(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+def _wide(topics: Topics, wishes: Wishes) -> Wishes:
+    """The wishes, and beyond these all topics: members changed their subscriptions since they claimed."""
+    return {name: (*wanted, *topics) for name, wanted in wishes.items()}
+
+
+def _tame(random: Random, topics: Topics, wishes: Wishes) -> Claims:
     """Claims of one generation that do not overlap: a group in which everybody took part in every round."""
     held = _disjoint(random, topics, wishes)
     return {name: (tuple(partitions), 3 if partitions else None) for name, partitions in held.items()}
 
 
-def _stale(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+def _stale(random: Random, topics: Topics, wishes: Wishes) -> Claims:
     """Claims that do not overlap, of several generations: a member missed a round, and none took its partitions."""
     held = _disjoint(random, topics, wishes)
     return {name: (tuple(partitions), random.randint(1, 3)) for name, partitions in held.items()}
 
 
-def _outdated(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+def _dropped(random: Random, topics: Topics, wishes: Wishes) -> Claims:
+    """Tame claims, also to topics that the member does not want any more: it changed its subscription since."""
+    return _tame(random, topics, _wide(topics, wishes))
+
+
+def _lapsed(random: Random, topics: Topics, wishes: Wishes) -> Claims:
+    """Stale claims, also to topics that the member does not want any more: it changed its mind while it was away."""
+    return _stale(random, topics, _wide(topics, wishes))
+
+
+def _some(random: Random, topics: Topics, wanted: tuple[str, ...]) -> tuple[Partition, ...]:
+    return tuple(tp for tp in _everything(topics) if tp[0] in wanted and random.random() < 0.4)
+
+
+def _outdated(random: Random, topics: Topics, wishes: Wishes) -> Claims:
     """Stale claims that newer ones have overtaken: no two claims to a partition are of one generation."""
-    claims: Claims = {}
     generations = random.sample(range(1, 10), len(wishes))
-    for name, generation in zip(wishes, generations, strict=True):
-        mine = [tp for tp in _everything(topics) if tp[0] in wishes[name] and random.random() < 0.4]
-        claims[name] = (tuple(mine), generation)
-    return claims
+    return {name: (_some(random, topics, wishes[name]), one) for name, one in zip(wishes, generations, strict=True)}
 
 
-def _contested(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
-    """Claims that contradict each other, also within one generation: a member claims what it lost."""
-    claims: Claims = {}
-    for name, wanted in wishes.items():
-        mine = [tp for tp in _everything(topics) if tp[0] in wanted and random.random() < 0.4]
-        claims[name] = (tuple(mine), random.choice((None, 1, 2, 2, 3)))
-    return claims
+def _contested(random: Random, topics: Topics, wishes: Wishes) -> Claims:
+    """Claims that contradict each other, also within one generation: a member claims partitions that it lost."""
+    generations = (None, 1, 2, 2, 3)
+    return {name: (_some(random, topics, wanted), random.choice(generations)) for name, wanted in wishes.items()}
 
 
-def _beyond(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
-    """Claims that go beyond what exists: the topic was made anew with fewer partitions, or is gone."""
+def _beyond(random: Random, topics: Topics, wishes: Wishes) -> Claims:
+    """Claims that go beyond the existing: the topic was made anew with fewer partitions, or is gone."""
     held = _disjoint(random, topics, wishes)
     claims: Claims = {}
     for name, partitions in held.items():
         strange = [(topic, random.randint(_MOST_PARTITIONS, _MOST_PARTITIONS + 3)) for topic in (*topics, _UNKNOWN)]
-        extra = [each for each in strange if random.random() < 0.3]
-        claims[name] = (tuple(partitions + extra), 3)
+        claims[name] = (tuple(partitions + [each for each in strange if random.random() < 0.3]), 3)
     return claims
 
 
-def _dropped(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
-    """Tame claims, also to topics that the member does not want any more: it changed its subscription since."""
-    held = _disjoint(random, topics, {name: (*wanted, *topics) for name, wanted in wishes.items()})
-    return {name: (tuple(partitions), 3 if partitions else None) for name, partitions in held.items()}
-
-
-def _lapsed(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
-    """Stale claims, also to topics that the member does not want any more: it changed its mind while it was away."""
-    held = _disjoint(random, topics, {name: (*wanted, *topics) for name, wanted in wishes.items()})
-    return {name: (tuple(partitions), random.randint(1, 3)) for name, partitions in held.items()}
-
-
-def _below(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+def _below(random: Random, topics: Topics, wishes: Wishes) -> Claims:
     """Claims with a partition of a negative number: no client writes that, and bytes can say it."""
     held = _disjoint(random, topics, wishes)
     return {
@@ -159,7 +160,7 @@ def _below(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, 
     }
 
 
-def _twice(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+def _twice(random: Random, topics: Topics, wishes: Wishes) -> Claims:
     """Claims that name a partition twice: no client of Kafka's writes that, and bytes can say it."""
     held = _disjoint(random, topics, wishes)
     return {
@@ -168,7 +169,7 @@ def _twice(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, 
     }
 
 
-SHAPES: Final[dict[str, Callable[[Random, dict[str, int], dict[str, tuple[str, ...]]], Claims]]] = {
+SHAPES: Final[dict[str, Callable[[Random, Topics, Wishes], Claims]]] = {
     "tame": _tame,
     "stale": _stale,
     "outdated": _outdated,
@@ -185,7 +186,7 @@ SHAPES: Final[dict[str, Callable[[Random, dict[str, int], dict[str, tuple[str, .
 """The shapes; ``empty`` and ``racks`` are tame, with empty subscriptions and with racks of members and replicas."""
 
 _LOOSE: Final = frozenset({"beyond", "below", "dropped", "lapsed"})
-"""Shapes whose members also claim what does not exist or what they do not subscribe to."""
+"""Shapes whose members also claim partitions that do not exist, or of topics that they do not subscribe to."""
 
 
 def fits(shape: str, problem: Problem) -> bool:

@@ -146,7 +146,7 @@ def deadline(
 
 
 SHORTEN_AT: Final = 64
-"""A clock with more times than these forgets those that no wait needs."""
+"""With so many times on top of twice those that waits needed last, a clock forgets those that none needs."""
 
 
 @dataclass(slots=True)
@@ -156,6 +156,7 @@ class _Clock:
 
     firsts: list[tuple[int, int]] = field(default_factory=list)
     due_ms: float = inf
+    limit: int = SHORTEN_AT
 
     def first_since(self, number: int) -> float:
         """The time of the first event since the wait of this number began."""
@@ -164,9 +165,10 @@ class _Clock:
 
     def shorten(self, numbers: Iterable[int]) -> None:
         """Forget the times that none of these waits needs."""
-        if len(self.firsts) > SHORTEN_AT:
+        if len(self.firsts) > self.limit:
             needed = {bisect_left(self.firsts, (number, -1)) for number in numbers}
             self.firsts = [first for at, first in enumerate(self.firsts) if at in needed] + self.firsts[-1:]
+            self.limit = SHORTEN_AT + 2 * len(self.firsts)
 
 
 class EventuallyFold(DeadlineFold):

@@ -28,7 +28,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, broken, deadline
-from rebalance_check.properties.engines.rules import Broken, Checked, Reason, Rule, Rules
+from rebalance_check.properties.engines.rules import Broken, Checked, Extracts, Reason, Rule, Rules
 from rebalance_check.properties.kinds import Evidence, Fold, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
@@ -135,6 +135,38 @@ def counted_from(due: Due, _event: Event, clients: Clients) -> int | None:
     return max(due.since.time_ms, client.disturbed_ms)
 
 
+def _left(_event: Event, clients: Clients) -> int | None:
+    """The client that leaves."""
+    leaves = clients.client is not None and clients.sent is not None and clients.sent.api == Api.LEAVE_GROUP
+    return clients.client.number if clients.client is not None and leaves else None
+
+
+def _lost(_event: Event, clients: Clients) -> int | None:
+    """The client that loses its membership."""
+    client, got = clients.client, clients.got
+    is_lost = got is not None and got.error in LOSSES and got.fault not in UNSEEN
+    return client.number if client is not None and is_lost else None
+
+
+def _of_process(event: ProcessStarted | ProcessEnded, clients: Clients) -> list[int]:
+    """The clients of a process that is over."""
+    return [client.number for client in clients.clients_of(event.process)]
+
+
+def _of_member(event: MemberEvent, clients: Clients) -> list[int]:
+    """The client of a member that records itself, and whose process or membership is over."""
+    return [client.number for client in clients.clients_of(event.member)]
+
+
+GONE: Final[Extracts] = {
+    **dict.fromkeys((RequestObserved, RequestSent), _left),
+    **dict.fromkeys((ReplyObserved, RequestAnswered), _lost),
+    **dict.fromkeys((ProcessStarted, ProcessEnded), _of_process),
+    **dict.fromkeys((MemberStarted, MemberLeft, MemberCrashed, MembershipLost), _of_member),
+}
+"""The clients that leave, lose their membership or end."""
+
+
 def in_time(length_ms: LengthMs, must: str, *ends: str, right: Look = lambda *_: None) -> Callable[[Invariant], Fold]:
     """A client that receives a reply after which it must send one of ``ends`` does so in time, and the ``right`` one.
 
@@ -161,35 +193,7 @@ def in_time(length_ms: LengthMs, must: str, *ends: str, right: Look = lambda *_:
     return deadline(
         dict.fromkeys((ReplyObserved, RequestAnswered), begins),
         dict.fromkeys((RequestObserved, RequestSent), ended),
-        cancels={
-            **dict.fromkeys((RequestObserved, RequestSent), left),
-            **dict.fromkeys((ReplyObserved, RequestAnswered), lost),
-            **dict.fromkeys((ProcessStarted, ProcessEnded), of_process),
-            **dict.fromkeys((MemberStarted, MemberLeft, MemberCrashed, MembershipLost), of_member),
-        },
+        cancels=GONE,
         counts_from=counted_from,
         views=(Clients,),
     )
-
-
-def left(_event: Event, clients: Clients) -> int | None:
-    """The client that leaves."""
-    leaves = clients.client is not None and clients.sent is not None and clients.sent.api == Api.LEAVE_GROUP
-    return clients.client.number if clients.client is not None and leaves else None
-
-
-def lost(_event: Event, clients: Clients) -> int | None:
-    """The client that loses its membership."""
-    client, got = clients.client, clients.got
-    is_lost = got is not None and got.error in LOSSES and got.fault not in UNSEEN
-    return client.number if client is not None and is_lost else None
-
-
-def of_process(event: ProcessStarted | ProcessEnded, clients: Clients) -> list[int]:
-    """The clients of a process that is over."""
-    return [client.number for client in clients.clients_of(event.process)]
-
-
-def of_member(event: MemberEvent, clients: Clients) -> list[int]:
-    """The client of a member that records itself, and whose process or membership is over."""
-    return [client.number for client in clients.clients_of(event.member)]

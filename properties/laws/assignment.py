@@ -5,39 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    AssignmentComputed,
-    MemberCrashed,
-    MemberLeft,
-    MembershipLost,
-    ReplyReceived,
-    RequestIssued,
-    RunEnded,
-    SyncGroupReplied,
-    TaskStarted,
-)
+from rebalance_check.model.vocabulary.events import AssignmentComputed, SyncGroupReplied
 from rebalance_check.model.vocabulary.ids import topic_of
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Effect,
-    Excused,
-    Fact,
-    Finding,
-    agreement,
-    broken,
-    cause,
-    completion,
-    form,
-)
+from rebalance_check.properties.engines import CHECKED, Fact, Finding, agreement, broken, form
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.generation import RECORDED
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.assignments import LastComputed
 from rebalance_check.properties.views.coordinator import ACCEPTED
-from rebalance_check.properties.views.holdings import Holdings
-from rebalance_check.properties.views.steps import Steps
 
 # ---------------------------------------------------------------------------------------------- what is computed
 
@@ -76,116 +51,7 @@ AssignedTopicsAreWanted: Final = Invariant(
     """,
 )
 
-# ---------------------------------------------------------------------------------------------- what is owned at rest
-
-_OWNERLESS: Final = " has no owner"
-"""How a run names a partition that this invariant is about; anything else pending explains why one has no owner."""
-
-
-def _all_owned(event: RunEnded, holdings: Holdings, last: LastComputed) -> Iterator[Finding]:
-    computed = last.computed
-    if computed is None or any(not why.endswith(_OWNERLESS) for why in event.pending or ()):
-        return
-    place, started = holdings.rounds.round_of(computed), last.started
-    if started is not None and (started.incarnation, started.generation) > place > (0, 0):
-        return
-    holders = holdings.members.values()
-    if any(" " in thing for holder in holders for thing in holder.holds):
-        return
-    if not any(holder.round == place for holder in holders):
-        yield Excused("no member is left in the last generation")
-        return
-    yield CHECKED
-    assigned = {thing for _, things in computed.assignments for thing in things}
-    claimed = {thing for _, things in computed.owned_partitions for thing in things}
-    for thing in sorted(assigned | claimed):
-        if not holdings.holders.get(thing):
-            verb = "assigned" if thing in assigned else "withheld"
-            yield broken(
-                f"{thing} has no owner at the end of the run",
-                (f"{thing} was {verb} in generation {computed.generation} at {STEP}, the last one.", computed),
-                (f"the run ended with nothing else pending at {STEP}, and no member owns it: contradiction.", event),
-            )
-
-
-AssignmentIsComplete: Final = Invariant(
-    name="assignment_is_complete",
-    family="assignment",
-    claim="when the group is at rest, every partition that was assigned or withheld last has an owner",
-    source="KIP-429 (the follow-up rebalance); AbstractStickyAssignor",
-    premises=(
-        "the run ended in an orderly way with nothing else pending, and a member of the last generation is alive",
-        "no topic was deleted or unsubscribed in the last round",
-        "a consumer group: what Connect workers run is not compared",
-    ),
-    exempted_by=(MemberCrashed, MemberLeft, MembershipLost, TaskStarted),
-    fold=completion(_all_owned, also_pending=True, views=(Holdings, LastComputed), needs=((AssignmentComputed,),)),
-    needs_end=True,
-    opening="""AssignmentComputed(member="m0", generation=1, assignments=(("m0", ("t-0",)),))""",
-    breaks="""
-        AssignmentCompleted(member="m0", generation=1, owned=())
-        RunEnded(pending=())
-    """,
-    holds="""
-        AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
-        RunEnded(pending=())
-    """,
-    excuses="""
-        AssignmentCompleted(member="m0", generation=1, owned=())
-        MemberLeft(member="m0")
-        RunEnded(pending=())
-    """,
-)
-
 # ---------------------------------------------------------------------------------------------- what is handed out
-
-
-def _handed_out(event: ReplyReceived, steps: Steps) -> Effect | None:
-    asked = steps.answered
-    if asked is None or asked.api != Api.SYNC_GROUP or not event.assignment:
-        return None
-    generation = asked.request_generation
-    return Effect(
-        (generation, event.assignment),
-        f"{asked.member_id} is assigned what no member sent in generation {generation}",
-        f"{asked.member_id} was answered {event.assignment} at {STEP}",
-        event,
-    )
-
-
-def _brought(event: RequestIssued, _steps: Steps) -> list[tuple[int, str]]:
-    """The assignment may be given out in that generation from here on, one of a follower, too."""
-    if event.api != Api.SYNC_GROUP:
-        return []
-    return [(event.request_generation, text) for _, text in event.assignments]
-
-
-AssignmentIsOfItsGeneration: Final = Invariant(
-    name="assignment_is_of_its_generation",
-    family="assignment",
-    claim="a SyncGroup is answered with an assignment that a SyncGroup of the same generation brought, or with none",
-    source="ClassicGroup.assignment; GroupMetadataManager.setAndPropagateAssignment",
-    premises=("the history holds what clients sent and received (RequestIssued, ReplyReceived)",),
-    relies_on=frozenset({Feature.LEADER, Feature.GENERATIONS}),
-    exempted_by=(RequestIssued,),
-    evidence=Evidence.CONCERNED,
-    fold=cause(
-        {ReplyReceived: _handed_out},
-        {RequestIssued: _brought},
-        lacks="no SyncGroup of that generation brought it",
-        keeps_causes=True,
-        views=(Steps,),
-    ),
-    breaks="""
-        RequestIssued(client="b", api="SyncGroup", member_id="b-1", request_generation=2)
-        ReplyReceived(assignment="5f1d9c2a")
-    """,
-    holds="""
-        RequestIssued(client="b", api="SyncGroup", member_id="b-1", request_generation=2,
-                      assignments=(("b-1", "5f1d9c2a"),))
-        ReplyReceived(assignment="5f1d9c2a")
-    """,
-)
 
 
 def _given(event: SyncGroupReplied) -> Fact | None:

@@ -210,9 +210,9 @@ def _owed_its_sync(event: MemberRemoved, group: Incarnation) -> Finding:
 
 def _had_no_place(event: MemberRemoved, group: Incarnation, max_size: int) -> Finding:
     """In a join phase, as many others as fit wait already."""
-    if len(group.joins) >= max_size or group.status != GroupStatus.PREPARING_REBALANCE:
+    if len(group.joined) >= max_size or group.status != GroupStatus.PREPARING_REBALANCE:
         return CHECKED
-    why = f"{len(group.joins)} members wait in JoinGroup, and there is capacity for {max_size}"
+    why = f"{len(group.joined)} members wait in JoinGroup, and there is capacity for {max_size}"
     return broken(
         f"{event.member_id} is removed for the group's size; {why}",
         (f"{event.member_id} is removed at {STEP}, and {why}: contradiction.", event),

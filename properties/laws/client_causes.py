@@ -28,8 +28,8 @@ def _is_asked(client: Client, last: Round, join: RequestObserved) -> bool:
     has_other_metadata = since.metadata is not None or not client.process.has_metadata
     may_have_left = since.left is not None or since.closed_itself or client.may_count_as_lost(join.time_ms)
     was_kept = since.paused is not None or since.unseen is not None
-    has_reason = since.asked is not None or _offers(join) != _offers(last.join)
-    return is_refused or has_other_partitions or has_other_metadata or may_have_left or was_kept or has_reason
+    was_asked = since.asked is not None or _offers(join) != _offers(last.join)
+    return is_refused or has_other_partitions or has_other_metadata or may_have_left or was_kept or was_asked
 
 
 def _offers(join: RequestObserved) -> tuple[tuple[str, ...], tuple[str, ...], str]:

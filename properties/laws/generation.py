@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.engines import Excused, Fact, Step, agreement, order
 from rebalance_check.properties.features import Feature
-from rebalance_check.properties.kinds import Evidence, Invariant, declared
+from rebalance_check.properties.kinds import Evidence, Invariant, Memory, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnations
 from rebalance_check.properties.views.holdings import Instances, Rounds
@@ -319,7 +319,7 @@ OneLeader: Final = Invariant(
 )
 
 
-def _runs(event: MemberJoined | AssignmentComputed, rounds: Rounds) -> Fact | Excused | None:
+def _runs(event: MemberJoined | AssignmentComputed, rounds: Rounds, *_views: Memory) -> Fact | Excused | None:
     if not event.protocol:
         return None
     key = _seen_by_member(event, rounds)
@@ -329,21 +329,12 @@ def _runs(event: MemberJoined | AssignmentComputed, rounds: Rounds) -> Fact | Ex
     return Fact(key, event.protocol, event.member, says, event)
 
 
-def _protocol_in_reply(event: JoinGroupReplied, _rounds: Rounds) -> Fact | None:
+def _protocol_in_reply(event: JoinGroupReplied, *_views: Memory) -> Fact | None:
     if event.error != ACCEPTED or event.incarnation < 0 or not event.protocol:
         return None
     key, member = _Seen("replies", event.incarnation, event.reply_generation), event.assigned_member_id
     says = f"{member} learned the protocol {event.protocol} of generation {event.reply_generation} at {STEP}"
     return Fact(key, event.protocol, member, says, event)
-
-
-def _was_removed(first: Fact, _other: Fact, rounds: Rounds) -> str:
-    before = first.event
-    if isinstance(before, JoinGroupReplied):
-        return ""
-    assert isinstance(before, MemberJoined | AssignmentComputed)
-    is_removed = rounds.is_removed(rounds.round_of(before)[0], before.member_id)
-    return "was removed by the coordinator" if is_removed else ""
 
 
 def _two_protocols(first: Fact, other: Fact) -> str:
@@ -370,9 +361,9 @@ OneProtocol: Final = Invariant(
     fold=agreement(
         {MemberJoined: _runs, AssignmentComputed: _runs, JoinGroupReplied: _protocol_in_reply},
         headline=_two_protocols,
-        unless=_was_removed,
+        unless=_succeeds,
         kept=GENERATIONS,
-        views=(Rounds,),
+        views=(Rounds, Instances, Incarnations),
     ),
     opening="""MemberJoined(member="m0", generation=1, protocol="range")""",
     breaks="""MemberJoined(member="m1", generation=1, protocol="roundrobin")""",

@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.engines import ALL, CHECKED, Broken, Due, Finding, completion, eventually
 from rebalance_check.properties.kinds import Evidence, Fold, Invariant, Kind, declared
-from rebalance_check.properties.standstill.explain import Standstill
+from rebalance_check.properties.standstill.explain import loops_of, why_no_rest
 from rebalance_check.properties.standstill.tail import Tail
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.awaited import ANSWER, BEGIN, VOID, OpenRequests
@@ -199,19 +199,16 @@ def _completes(event: RunEnded, tail: Tail, incarnations: Incarnations) -> Findi
     """The run names what has not converged; its last events say why."""
     if not event.pending:
         return CHECKED
+    events = list(tail.events)
+    why = why_no_rest(event, events, incarnations.latest, tail.is_punctual)
+    reasons = [(one.text, one.event) for one in why]
+    reasons.append((f"when the run ended at {STEP}, this was pending: {'; '.join(event.pending)}.", event))
+    turns = tuple(one for loop in loops_of(events) for one in loop.turn)
+    shown = {id(one): one for one in (*turns, *(one for _, one in reasons)) if one is not None}
+    kept = [one for one in events if shown.pop(id(one), None) is not None]
     first, *others = event.pending
     more = f" and {len(others)} more" if others else ""
-    standstill = Standstill(event, list(tail.events), incarnations.latest, tail.is_punctual)
-    loops = standstill.loops
-    pending = "; ".join(event.pending)
-    reasons = [(one.text, one.event) for one in standstill.reasons(loops)]
-    reasons.append((f"when the run ended at {STEP}, this was pending: {pending}.", event))
-    turns = [one for loop in loops for one in loop.turn]
-    concerned = {id(shown) for _, shown in reasons} | {id(one) for one in turns}
-    known = {id(one) for one in standstill.events}
-    before = [shown for _, shown in reasons if shown is not None and id(shown) not in known]
-    events = (*before, *(one for one in standstill.events if id(one) in concerned))
-    return Broken(f"{first}{more}", tuple(reasons), events, tuple(turns))
+    return Broken(f"{first}{more}", tuple(reasons), (*shown.values(), *kept), turns)
 
 
 RebalanceCompletes: Final = Invariant(

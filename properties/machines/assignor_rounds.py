@@ -25,7 +25,7 @@ def answer_of(
     subscriptions: Mapping[str, Subscription],
     patience_lines: int | None = PATIENCE_LINES,
 ) -> Answer:
-    """What an assignor of this process answers: what it throws is a failure, and so is an answer that does not end."""
+    """The answer of an assignor of this process: an error that it throws is a failure, and so is an endless search."""
 
     def assign() -> Assignments:
         return assignor.assign(problem.topics, subscriptions, problem.racks)
@@ -55,14 +55,14 @@ def subscription_of(assignor: Assignor, member: Member, *, is_old: bool = False)
 
 @dataclass(slots=True)
 class _Client:
-    """``garbled``: what it writes as user data is no assignor's format (another library's, or a defect's)."""
+    """``garbled``: user data in no assignor's format (another library's, or a defect's)."""
 
     assignor: Assignor
     says: Member
     garbled: bytes | None = None
 
     def understood(self, *, is_old: bool) -> Member:
-        """What of its claims a leader can read."""
+        """The claims that a leader can read."""
         if self.garbled is None:
             return self.says
         if RebalanceProtocol.COOPERATIVE not in self.assignor.protocols:
@@ -79,7 +79,7 @@ class _Client:
 class AssignorGroup:
     """A group and its rounds.
 
-    ``new_assignor`` makes the assignor of one client, which remembers what it likes. Members that ``are_old`` write
+    ``new_assignor`` makes the assignor of one client, which may remember anything. Members that ``are_old`` write
     subscriptions of version 1, without a generation (KIP-792). ``member_racks`` are dealt to
     members and replicas by their numbers; empty where no racks are known.
     """
@@ -95,7 +95,7 @@ class AssignorGroup:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Who takes part in the next round, in the order in which they joined."""
+        """The members of the next round, in the order in which they joined."""
         return tuple(name for name in self._clients if name not in self._away)
 
     def grow(self, topic: str, partitions: int) -> None:
@@ -124,7 +124,7 @@ class AssignorGroup:
         self._away.discard(member)
 
     def miss(self, member: str) -> None:
-        """A process is cut off: rounds pass it by, and it believes what it believed."""
+        """A process is cut off: rounds pass it by, and it keeps its belief."""
         if member in self._clients:
             self._away.add(member)
 

@@ -7,8 +7,9 @@ the schedule as Python that can be pasted into a test, and its address, which ``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import cycle
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -38,15 +39,13 @@ from rebalance_check.properties.machines.families import (
     TIMERS,
     Taken,
 )
-from rebalance_check.properties.machines.repeating import as_code
+from rebalance_check.properties.machines.repeating import as_code, check
 from rebalance_check.properties.machines.strategies import KIND, WHICH, bounds_of_all_concerns, chosen
-from rebalance_check.properties.verdict import Violation
 
 GROUP_CLAIMS: tuple[Invariant, ...] = tuple(
     invariant for invariant in CATALOGUE if invariant.kind is Kind.SAFETY and invariant.family != "status"
 )
-"""What is judged: every safety claim about groups."""
-
+"""Every safety claim about groups."""
 
 MOST_FORMING: Final = 60
 """So many steps at most lead to a formed group: three members need some thirty."""
@@ -55,13 +54,10 @@ BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
 """How many steps towards a formed group a run begins with."""
 
 TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
-"""Which of these steps comes next, over and over: what the members do first differs from run to run."""
+"""Which of these steps comes next, over and over: the first steps of members differ from run to run."""
 
 ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
 """A request reaches the coordinator, or one that was deposed and does not know it."""
-
-BY_MEMBERS: Final = RECEIVING | SENDING
-"""What members do between two answers."""
 
 DEPOSING: Final = frozenset({ActionKind.DEPOSE_COORDINATOR})
 
@@ -70,15 +66,15 @@ class CoordinatorDiffersError(AssertionError):
     """The coordinator answered, or is, something that the model does not allow."""
 
 
-def _step(name: str, family: frozenset[ActionKind], meaning: str) -> Any:
-    """The rule of a family of steps: any one of those that may happen."""
+def _steps(family: frozenset[ActionKind], name: str, claim: str) -> Callable[..., None]:
+    """A rule of the machine: one of the steps of a family that may happen."""
 
     def step(machine: CoordinatorMachine, kind: int, which: int) -> None:
-        machine.perform(chosen(machine.enabled(family), kind, which))
+        machine._perform(chosen(machine.enabled(family), kind, which))
 
-    step.__name__, step.__doc__ = name, meaning
-    may_happen = precondition(lambda machine: bool(machine.enabled(family)))
-    return may_happen(rule(kind=KIND, which=WHICH)(step))
+    step.__name__, step.__doc__ = name, claim
+    possible = precondition(lambda machine: bool(machine.enabled(family)))
+    return possible(rule(kind=KIND, which=WHICH)(step))
 
 
 class CoordinatorMachine(RuleBasedStateMachine):
@@ -93,7 +89,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
         TestMyCoordinator = MyCoordinator.TestCase
 
     ``runs`` draws the bounds of each run (None: of all concerns of the model, failovers where the transport can steer
-    them), ``claims`` are what it is judged by. A coordinator that records events of its own appends them to
+    them), ``claims`` judge it. A coordinator that records events of its own appends them to
     ``recorded``: then these are judged, too. ``taken`` counts the kinds of step over all runs of the class.
     """
 
@@ -126,8 +122,8 @@ class CoordinatorMachine(RuleBasedStateMachine):
     def open(self, bounds: Bounds, begun: int, turns: list[int], deposed: bool) -> None:
         """A group that does not exist, one that members begin to form, or one that they have formed already.
 
-        ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers what
-        members send it, if possible a JoinGroup or SyncGroup that is on its way.
+        ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers
+        members, if possible a JoinGroup or SyncGroup that is on its way.
         """
         self.bounds = bounds
         for event_of_opening in self.subject.open(bounds, seed=0):
@@ -136,9 +132,9 @@ class CoordinatorMachine(RuleBasedStateMachine):
             is_begun = self._would_answer_deposed() if deposed else self.is_stable or number >= begun
             if is_begun or not (towards := self.enabled(FORMING)):
                 break
-            self.perform(towards[turn % len(towards)])
+            self._perform(towards[turn % len(towards)])
         if deposed and (deposing := self.enabled(DEPOSING)):
-            self.perform(deposing[0])
+            self._perform(deposing[0])
             self._reach_the_zombie(turns)
 
     def _would_answer_deposed(self) -> bool:
@@ -148,12 +144,12 @@ class CoordinatorMachine(RuleBasedStateMachine):
         return any(each.kind in AT_ZOMBIE for state in after for each in run.predictions.enabled(state))
 
     def _reach_the_zombie(self, turns: list[int]) -> None:
-        """Members read what it had answered, and send what it answers from memory."""
+        """Members read its earlier answers, and send requests that it answers from memory."""
         for turn in turns:
-            steps = self.enabled(AT_ZOMBIE) or self.enabled(BY_MEMBERS)
+            steps = self.enabled(AT_ZOMBIE) or self.enabled(RECEIVING | SENDING)
             if not steps:
                 break
-            self.perform(steps[turn % len(steps)])
+            self._perform(steps[turn % len(steps)])
 
     @property
     def is_stable(self) -> bool:
@@ -166,35 +162,21 @@ class CoordinatorMachine(RuleBasedStateMachine):
         super().__init_subclass__()
         cls.taken = Taken()
 
-    send = _step("send", SENDING, "A member sends a request.")
-    arrive = _step(
-        "arrive",
-        ARRIVING_SOMEWHERE,
-        "A member's request reaches the coordinator, or one that does not know of its successor.",
-    )
-    receive = _step("receive", RECEIVING, "A member reads a reply, or gives a request up.")
-    end_or_begin = _step(
-        "end_or_begin", PROCESSES, "A process dies, is started, or is restarted with the next list of an upgrade path."
-    )
-    overtake = _step(
-        "overtake",
-        ON_OTHER_CONNECTIONS,
-        "A request that overtakes others on their way, or of a client outside of the group.",
-    )
-    expire = _step("expire", TIMERS, "A session, the initial delay, the rebalance timeout or the sync timeout is over.")
-    delete = _step("delete", OPERATOR, "An operator deletes the group.")
-    fail_to_carry = _step("fail_to_carry", NETWORK, "A message is doubled or lost, or a connection breaks.")
-    fail_over = _step("fail_over", FAILING_OVER, "A record is replicated, or the coordinator is replaced, by steps.")
+    send = _steps(SENDING, "send", "A member sends a request.")
+    arrive = _steps(ARRIVING_SOMEWHERE, "arrive", "A request reaches the coordinator, or one that was deposed.")
+    receive = _steps(RECEIVING, "receive", "A member reads a reply, or gives a request up.")
+    end_or_begin = _steps(PROCESSES, "end_or_begin", "A process dies, starts, or restarts with another list.")
+    overtake = _steps(ON_OTHER_CONNECTIONS, "overtake", "A request overtakes others, or is of a client outside.")
+    expire = _steps(TIMERS, "expire", "A session, the initial delay, the rebalance or the sync timeout is over.")
+    delete = _steps(OPERATOR, "delete", "An operator deletes the group.")
+    fail_to_carry = _steps(NETWORK, "fail_to_carry", "A message is doubled or lost, or a connection breaks.")
+    fail_over = _steps(FAILING_OVER, "fail_over", "A record is replicated, or the coordinator is replaced, by steps.")
 
     def enabled(self, family: frozenset[ActionKind]) -> list[Action]:
-        """What may happen of a family of steps, always in the same order."""
+        """The steps of a family that may happen, always in the same order."""
         return [action for action in self.subject.conformance.enabled() if action.kind in family]
 
-    def perform(self, action: Action) -> None:
-        """Take a step, and compare.
-
-        Raises: CoordinatorDiffersError where the model does not allow the answer, Violation of what does not hold then.
-        """
+    def _perform(self, action: Action) -> None:
         self.performed.append(action)
         self.taken.note(action.kind)
         event(f"step {action.kind}")
@@ -202,14 +184,10 @@ class CoordinatorMachine(RuleBasedStateMachine):
             self.judge.observe(seen)
         if self.subject.divergence is not None:
             raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
-        try:
-            self.judge.judgement().check(allow_undecided=True)
-        except Violation as violation:
-            violation.add_note(self.schedule())
-            raise
+        check(self.judge, self.schedule)
 
     def drawn_bounds(self) -> st.SearchStrategy[Bounds]:
-        """What the bounds of a run are drawn from."""
+        """The strategy for the bounds of a run."""
         if self.runs is not None:
             return self.runs
         return bounds_of_all_concerns(fails_over=isinstance(self.transport, SteeredTransport))
@@ -219,5 +197,5 @@ class CoordinatorMachine(RuleBasedStateMachine):
         return as_code(self.bounds, self.performed)
 
     def teardown(self) -> None:
-        """Give back what the run holds; a run that never opened holds nothing."""
+        """End the run, and give back all that it holds; a run that never opened holds nothing."""
         self.subject.close()

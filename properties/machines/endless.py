@@ -1,4 +1,4 @@
-"""Stops what does not end, by counting lines: as deterministic as the code that it watches."""
+"""Stops endless calls, by counting lines: as deterministic as the code that it watches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of step of the classic model in families: a Hypothesis rule for each, and what a machine took of them."""
+"""The kinds of step of the classic model in families: a Hypothesis rule for each, and how often a machine took them."""
 
 from __future__ import annotations
 
@@ -6,119 +6,54 @@ from collections import Counter
 from typing import Final
 
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, ActionKind
+from rebalance_check.model.vocabulary.actions import ActionKind
 
-SENDING: Final = frozenset(
-    {
-        ActionKind.SEND_JOIN_GROUP,
-        ActionKind.SEND_HEARTBEAT,
-        ActionKind.SEND_OFFSET_COMMIT,
-        ActionKind.SEND_LEAVE_GROUP,
-    }
-)
+ALL_KINDS: Final = frozenset(rule.kind for rule in MODEL.rules)
+"""Every kind of step that the classic model has."""
+
+
+def _named(*beginnings: str) -> frozenset[ActionKind]:
+    """The kinds of the model whose names begin like this."""
+    return frozenset(kind for kind in ALL_KINDS if kind.name.startswith(beginnings))
+
+
+SENDING: Final = _named("SEND_")
 """A member sends a request."""
 
-RECEIVING: Final = frozenset(
-    {
-        ActionKind.RECEIVE_JOIN_GROUP,
-        ActionKind.RECEIVE_SYNC_GROUP,
-        ActionKind.RECEIVE_HEARTBEAT,
-        ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC,
-        ActionKind.RECEIVE_OFFSET_COMMIT,
-        ActionKind.RECEIVE_ERROR,
-    }
-)
+RECEIVING: Final = _named("RECEIVE_")
 """A member reads a reply, or gives a request up."""
-
-FORMING: Final = frozenset(
-    {
-        ActionKind.SEND_JOIN_GROUP,
-        ActionKind.JOIN_GROUP,
-        ActionKind.RECEIVE_JOIN_GROUP,
-        ActionKind.SYNC_GROUP,
-        ActionKind.RECEIVE_SYNC_GROUP,
-        ActionKind.RECEIVE_ERROR,
-        ActionKind.EXPIRE_INITIAL_DELAY,
-        ActionKind.COMMIT_APPEND,
-    }
-)
-"""What leads from no group to one whose members all have their assignment."""
 
 PROCESSES: Final = frozenset({ActionKind.CRASH, ActionKind.RESTART, ActionKind.ROLLING_RESTART})
 """A process ends or begins, with the next list of an upgrade path perhaps."""
 
-ARRIVING: Final = frozenset(
-    {
-        ActionKind.JOIN_GROUP,
-        ActionKind.SYNC_GROUP,
-        ActionKind.HEARTBEAT,
-        ActionKind.LEAVE_GROUP,
-        ActionKind.OFFSET_COMMIT,
-    }
-)
+ARRIVING: Final = frozenset({
+    ActionKind.JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.HEARTBEAT, ActionKind.LEAVE_GROUP, ActionKind.OFFSET_COMMIT
+})  # fmt: skip
 """A member's request reaches the coordinator."""
 
-ON_OTHER_CONNECTIONS: Final = frozenset(
-    {ActionKind.HEARTBEAT_DURING_SYNC, ActionKind.COMMIT_DURING_JOIN, ActionKind.COMMIT_WITHOUT_GROUP}
+FORMING: Final = frozenset({ActionKind.JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.COMMIT_APPEND}) | _named(
+    "SEND_JOIN", "RECEIVE_JOIN", "RECEIVE_SYNC", "RECEIVE_ERROR", "EXPIRE_INITIAL"
 )
-"""Requests that overtake what is on its way, and those of clients outside of the group."""
+"""The steps from no group to one whose members all have their assignment."""
 
-TIMERS: Final = frozenset(
-    {
-        ActionKind.EXPIRE_SESSION,
-        ActionKind.EXPIRE_INITIAL_DELAY,
-        ActionKind.EXPIRE_REBALANCE,
-        ActionKind.EXPIRE_SYNC,
-    }
-)
+ON_OTHER_CONNECTIONS: Final = frozenset({
+    ActionKind.HEARTBEAT_DURING_SYNC, ActionKind.COMMIT_DURING_JOIN, ActionKind.COMMIT_WITHOUT_GROUP
+})  # fmt: skip
+"""Requests that overtake those on their way, and requests of clients outside of the group."""
+
+TIMERS: Final = _named("EXPIRE_")
 """A timer of the coordinator is due."""
 
 OPERATOR: Final = frozenset({ActionKind.DELETE_GROUP})
 """An operator deletes the group."""
 
-NETWORK: Final = frozenset(
-    {
-        ActionKind.DUPLICATE_REQUEST,
-        ActionKind.DELIVER_DUPLICATE,
-        ActionKind.LOSE_REQUEST,
-        ActionKind.LOSE_REPLY,
-        ActionKind.DROP_CONNECTION,
-    }
-)
+NETWORK: Final = _named("DUPLICATE_", "DELIVER_", "LOSE_", "DROP_")
 """The network doubles or loses a message, or a connection breaks."""
 
 FAILING_OVER: Final = frozenset(
-    {
-        ActionKind.COMMIT_APPEND,
-        ActionKind.CRASH_COORDINATOR,
-        ActionKind.RESIGN_COORDINATOR,
-        ActionKind.ELECT_COORDINATOR,
-        ActionKind.LOAD_COORDINATOR,
-        ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.RESIGN_ZOMBIE_COORDINATOR,
-    }
+    kind for kind in ALL_KINDS if kind.name.endswith("_COORDINATOR") or kind is ActionKind.COMMIT_APPEND
 )
-"""A record is replicated, and what replaces the coordinator."""
-
-FAMILIES: Final = (
-    SENDING,
-    RECEIVING,
-    PROCESSES,
-    ARRIVING,
-    ON_OTHER_CONNECTIONS,
-    TIMERS,
-    OPERATOR,
-    NETWORK,
-    FAILING_OVER,
-    AT_ZOMBIE,
-)
-"""All of them; each kind of the model is in one."""
-
-ALL_KINDS: Final = frozenset(rule.kind for rule in MODEL.rules)
-"""Every kind of step that the classic model has."""
-
-NEEDS_FAILOVER: Final = FAILING_OVER | AT_ZOMBIE
-"""What only a coordinator that can be made to fail over comes to."""
+"""A record is replicated, or the coordinator is replaced, by steps."""
 
 
 class Taken:

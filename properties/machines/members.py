@@ -31,7 +31,7 @@ from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.machines.families import Taken
-from rebalance_check.properties.verdict import Violation
+from rebalance_check.properties.machines.repeating import check
 
 MEMBERS: Final = 3
 PARTITIONS: Final = 3
@@ -60,8 +60,8 @@ ALL_STEPS: Final = frozenset(
 class MemberMachine(RuleBasedStateMachine):
     """Members of ours in one group, with our coordinator or another; its ``TestCase`` is a test.
 
-    ``protocols`` are those that runs are drawn from, ``faults`` what may strike messages, threads and nodes, ``claims``
-    what judges a run. ``cluster`` makes the nodes that coordinate the group (None: ours). ``taken`` counts the kinds of
+    ``protocols`` are those that runs are drawn from, ``faults`` may strike messages, threads and nodes, ``claims``
+    judge a run. ``cluster`` makes the nodes that coordinate the group (None: ours). ``taken`` counts the kinds of
     step over all runs of the class. A failure ends with the command that repeats it.
     """
 
@@ -127,29 +127,25 @@ class MemberMachine(RuleBasedStateMachine):
         self.taken.note(action.kind)
         event(f"step {action.kind}")
         self.subject.perform(action)
-        self._check()
+        check(self.judge, self.command)
 
-    def _check(self) -> None:
-        try:
-            self.judge.judgement().check(allow_undecided=True)
-        except Violation as violation:
-            violation.add_note(self.command())
-            raise
+    @property
+    def _written(self) -> SimulationOptions:
+        """The options with all steps of the run."""
+        return replace(self.options, actions=tuple(map(str, self.performed)))
 
     def command(self) -> str:
         """The command that repeats the run."""
-        written = replace(self.options, actions=tuple(map(str, self.performed)))
-        return f"replay   rebalance-check fuzz --seeds {self.seed}:{self.seed + 1} {written.command_line()}"
+        return f"replay   rebalance-check fuzz --seeds {self.seed}:{self.seed + 1} {self._written.command_line()}"
 
     def teardown(self) -> None:
         """All faults end, and the group has time to converge.
 
-        Raises: Violation of what does not hold then.
+        Raises: Violation of a claim that does not hold then.
         """
         if self.subject is None:
             return
-        written = replace(self.options, actions=tuple(map(str, self.performed)))
-        for action in churn_schedule(self.seed, written).actions[len(self.performed) :]:
+        for action in churn_schedule(self.seed, self._written).actions[len(self.performed) :]:
             self._perform(action)
         self.subject.close()
-        self._check()
+        check(self.judge, self.command)

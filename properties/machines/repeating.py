@@ -1,13 +1,15 @@
-"""How to repeat what a machine did: its bounds and actions as code, and the address of the same path in the model."""
+"""How to repeat the run of a machine: its bounds and actions as code, and the address of the same path in the model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule
+from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.verdict import Violation
 
 
 def as_code(bounds: Bounds, performed: Sequence[Action]) -> str:
@@ -17,3 +19,12 @@ def as_code(bounds: Bounds, performed: Sequence[Action]) -> str:
     )
     address = path_of(Schedule(bounds, tuple(performed))).address()
     return f"bounds = Bounds.from_address({bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
+
+
+def check(judge: Judge, how_to_repeat: Callable[[], str]) -> None:
+    """Raise the first violation of a run, with a note how to repeat it."""
+    try:
+        judge.judgement().check(allow_undecided=True)
+    except Violation as violation:
+        violation.add_note(how_to_repeat())
+        raise

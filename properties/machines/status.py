@@ -1,6 +1,6 @@
 """The status store: model and `StatusStore` take the same steps over a log each, and every observable is compared.
 
-After each step the events of both must be equal (what was sent or suppressed, appended where, answered, given up why,
+After each step the events of both must be equal (sent or suppressed, appended where, answered, given up why,
 read or left out), and so must every cache and every log. Safe status writes are judged along the way, on the
 implementation's events. A failure prints the schedule as Python, and its address.
 """
@@ -22,8 +22,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.laws import status
-from rebalance_check.properties.machines.repeating import as_code
-from rebalance_check.properties.verdict import Violation
+from rebalance_check.properties.machines.repeating import as_code, check
 
 KINDS = (
     ActionKind.PUT,
@@ -37,7 +36,7 @@ KINDS = (
     ActionKind.NEXT_GENERATION,
     ActionKind.RESTART,
 )
-"""What is drawn; appending and reading twice as often as the rest, or the logs would stay empty."""
+"""The kinds of step; appending and reading twice as often as the rest, or the logs would stay empty."""
 
 
 class StoreDiffersFromModel(AssertionError):  # noqa: N818 - a failed claim about a subject
@@ -59,7 +58,7 @@ def bounds() -> st.SearchStrategy[Bounds]:
 
 
 def comparable(events: Sequence[Event]) -> list[Event]:
-    """The events without what only the implementation knows: the bytes of values, and which workers run."""
+    """The events without all that only the implementation knows: the bytes of values, and which workers run."""
     plain: list[Event] = []
     for event in events:
         if isinstance(event, StatusSent):
@@ -114,11 +113,7 @@ class StatusStores(RuleBasedStateMachine):
         self._compare(predicted, self.stores.perform(action))
         self._compare_caches()
         self._compare_logs()
-        try:
-            self.judge.judgement().check(allow_undecided=True)
-        except Violation as violation:
-            violation.add_note(self.schedule())
-            raise
+        check(self.judge, self.schedule)
 
     def _compare(self, predicted: Sequence[Event], observed: Sequence[Event]) -> None:
         for event in observed:
@@ -148,9 +143,9 @@ class StatusStores(RuleBasedStateMachine):
             found = ["DESTROYED" if value is None else value.decode().split('"')[3] for value in written]
             self._expect(f"the log of {key}", expected, found)
 
-    def _expect(self, what: str, expected: object, found: object) -> None:
+    def _expect(self, subject: str, expected: object, found: object) -> None:
         if expected != found:
-            raise StoreDiffersFromModel(f"{what}: the model says {expected}, the store {found}\n{self.schedule()}")
+            raise StoreDiffersFromModel(f"{subject}: the model says {expected}, the store {found}\n{self.schedule()}")
 
     def schedule(self) -> str:
         """How to do it again."""

@@ -22,7 +22,7 @@ MOST_ACTIONS: Final = 60
 def group_bounds(**fixed: Any) -> st.SearchStrategy[Bounds]:
     """Bounds of up to three members and partitions, with up to three disturbances of each kind.
 
-    ``fixed`` replaces what is drawn for a field of `Bounds`, by a value or by another strategy: a coordinator that
+    ``fixed`` replaces the strategy for a field of `Bounds`, by a value or by another strategy: a coordinator that
     answers the first JoinGroup at once is given ``group_bounds(initial_delay=False)``.
     """
     budget = st.integers(0, 3)
@@ -40,8 +40,8 @@ def group_bounds(**fixed: Any) -> st.SearchStrategy[Bounds]:
 
 
 CONCERNS: Final = ("members", "static", "shared", "failover", "zombie", "upgrade")
-"""What the model does not combine: who joins and beats how, static members, those that share an id, failovers, zombie
-coordinators, upgrades."""
+"""Concerns that the model does not combine: who joins and beats how, static members, those that share an id,
+failovers, zombie coordinators, upgrades."""
 
 HARMLESS: Final = [path_number(path.name) for path in PATHS if keeps_names(path)]
 """The upgrade paths on which no sound coordinator gives a partition two owners: no other code takes an old name."""
@@ -59,7 +59,7 @@ def bounds_of_all_concerns(
     """Bounds as of `group_bounds` that switch on every concern of the model, those that exclude each other by turns.
 
     ``concerns`` are those that take turns; ``fails_over``: the coordinator can be made to fail over. ``fixed`` replaces
-    what is drawn, as for `group_bounds`.
+    strategies, as for `group_bounds`.
     """
     concern = draw(st.sampled_from([name for name in concerns if fails_over or name not in OF_FAILOVER]))
     drawn: dict[str, Any] = {
@@ -77,7 +77,7 @@ def bounds_of_all_concerns(
 
 
 def _of_concern(concern: str) -> dict[str, Any]:
-    """What the model allows together with one of `CONCERNS`."""
+    """The bounds that the model allows together with one of `CONCERNS`."""
     few = st.integers(1, 2)
     match concern:
         case "static":

@@ -1,1 +1,1 @@
-"""Why a run came to no rest, read off its last events: who waits for which reply, what repeats, who owned what last."""
+"""Why a run came to no rest, read off its last events: missing replies, repeated steps, the last owners."""

@@ -95,12 +95,13 @@ def _never_asked(member: LastOfMember, end_ms: int | None) -> Iterator[Because]:
 
 
 def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequence[Event]) -> Iterator[Because]:
-    """What the coordinator does with the request, where its events are recorded."""
-    after = _after(events, sent)
+    """The coordinator's treatment of the request, where its events are recorded."""
     if not any(isinstance(event, CoordinatorEvent) for event in events):
         return
-    replied = next((event for event in after if _answers(event, member, sent)), None)
-    parked = next((event for event in after if _parks(event, member, sent)), None)
+    place = next((at for at, event in enumerate(events) if event is sent), len(events))
+    its_own = [event for event in events[place:] if _is_of(event, member)]
+    replied = next((event for event in its_own if type(event) is _REPLIES.get(sent.api)), None)
+    parked = next((event for event in its_own if isinstance(event, RequestParked) and event.api == sent.api), None)
     if replied is not None:
         error = getattr(replied, "error", "")
         yield Because(f"the coordinator replies {error} at {STEP}, and {member.name} never gets it.", replied)
@@ -108,21 +109,6 @@ def _at_the_coordinator(member: LastOfMember, sent: RequestSent, events: Sequenc
         yield Because(f"the coordinator parks it at {STEP} and never replies.", parked)
     else:
         yield Because("no coordinator takes it: the request was lost, or waits where nothing answers.", sent)
-
-
-def _after(events: Sequence[Event], sent: RequestSent) -> Sequence[Event]:
-    for place in range(len(events) - 1, -1, -1):
-        if events[place] is sent:
-            return events[place + 1 :]
-    return ()
-
-
-def _answers(event: Event, member: LastOfMember, sent: RequestSent) -> bool:
-    return type(event) is _REPLIES.get(sent.api) and _is_of(event, member)
-
-
-def _parks(event: Event, member: LastOfMember, sent: RequestSent) -> bool:
-    return isinstance(event, RequestParked) and event.api == sent.api and _is_of(event, member)
 
 
 def _is_of(event: Event, member: LastOfMember) -> bool:

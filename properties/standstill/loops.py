@@ -1,11 +1,11 @@
-"""What goes round until a run ends: the same requests and replies of a member, the same changes of the group."""
+"""Loops until a run ends: the same requests and replies of a member, the same changes of the group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -16,67 +16,70 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.properties.standstill.members import UPKEEP, LastOfMember
-from rebalance_check.properties.standstill.repetition import repetition
 from rebalance_check.properties.verdict import STEP
+
+TIMES: Final = 3
+"""So often a segment must come in a row before it counts as a loop: twice happens in any healthy group."""
 
 QUIET_TURNS: Final = 2
 """A loop is over when more events followed than so many of its turns took."""
 
 
+class Repetition(NamedTuple):
+    """A segment of ``length`` tokens comes ``times`` in a row, whole, and the sequence ends with it."""
+
+    length: int
+    times: int
+
+
+def repetition(tokens: Sequence[Hashable], times: int = TIMES) -> Repetition | None:
+    """The shortest segment that comes ``times`` in a row or more at the end of ``tokens``; None where there is none."""
+    for length in range(1, len(tokens) // times + 1):
+        equal = 0
+        while equal + length < len(tokens) and tokens[-1 - equal] == tokens[-1 - equal - length]:
+            equal += 1
+        if equal // length + 1 >= times:
+            return Repetition(length, equal // length + 1)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What ``who`` does again and again: ``turn`` are the events of the first turn that is known, ``times`` is how
-    often it came in all, ``what`` the turn in words."""
+    """The loop of ``who``: ``turn`` are the events of the first turn that is known, ``times`` is how
+    often it came in all."""
 
     who: str
-    what: str
     turn: tuple[Event, ...]
     times: int
 
     @property
-    def since(self) -> Event:
-        """Where it begins."""
-        return self.turn[0]
-
-    @property
     def sentence(self) -> str:
-        """The loop as a reason; its event is ``since``."""
-        return f"from {STEP} on {self.who} repeats this until the run ends, {self.times:,} times: {self.what}."
+        """The loop as a reason; its event is the first of the turn."""
+        what = ", ".join(_counted(_in_words(self.turn)))
+        return f"from {STEP} on {self.who} repeats this until the run ends, {self.times:,} times: {what}."
 
 
 def loop_of_member(member: LastOfMember, events: Sequence[Event]) -> Loop | None:
     """The loop that a member is in when ``events`` end."""
-    steps = [event for event in member.exchanges if not _is_upkeep(event)]
-    return _loop(member.name, steps, _exchange, _exchanges_in_words, events)
+    return _loop(member.name, [event for event in member.exchanges if not _is_upkeep(event)], events)
 
 
 def loop_of_group(events: Sequence[Event]) -> Loop | None:
     """The loop that the group is in at its coordinator when ``events`` end."""
     steps = [event for event in events if isinstance(event, GenerationStarted | MemberAdded | MemberRemoved)]
-    return _loop("the group", steps, _change, _changes_in_words, events)
+    return _loop("the group", steps, events)
 
 
-def _loop(
-    who: str,
-    steps: Sequence[Event],
-    token: Callable[[Event], Hashable],
-    in_words: Callable[[Sequence[Event]], str],
-    events: Sequence[Event],
-) -> Loop | None:
-    found = repetition([token(step) for step in steps])
+def _loop(who: str, steps: Sequence[Event], events: Sequence[Event]) -> Loop | None:
+    found = repetition([_said(step) for step in steps])
     if found is None:
         return None
-    turns = steps[len(steps) - found.tokens :]
-    first, last = _place(turns[0], events), _place(turns[-1], events)
+    turns = steps[len(steps) - found.length * found.times :]
+    first, last = (next(at for at, one in enumerate(events) if one is event) for event in (turns[0], turns[-1]))
     if len(events) - last > QUIET_TURNS * ((last - first) // found.times + 1):
         return None
     begin = next((place for place in range(found.length) if not isinstance(turns[place], RequestAnswered)), 0)
-    turn = tuple(turns[begin : begin + found.length])
-    return Loop(who, in_words(turn), turn, found.times)
-
-
-def _place(event: Event, events: Sequence[Event]) -> int:
-    return next(place for place, one in enumerate(events) if one is event)
+    return Loop(who, tuple(turns[begin : begin + found.length]), found.times)
 
 
 def _is_upkeep(event: RequestSent | RequestAnswered) -> bool:
@@ -84,49 +87,28 @@ def _is_upkeep(event: RequestSent | RequestAnswered) -> bool:
     return event.api in UPKEEP and (isinstance(event, RequestSent) or event.error in {"NONE", None})
 
 
-def _exchange(event: Event) -> Hashable:
-    assert isinstance(event, RequestSent | RequestAnswered)
-    return (event.api, event.error) if isinstance(event, RequestAnswered) else (event.api,)
+def _said(event: Event) -> str:
+    """The event in words, the same for events that are alike."""
+    match event:
+        case RequestSent():
+            return f"{event.api} is sent"
+        case RequestAnswered():
+            return f"{event.api} is {f'answered {event.error}' if event.error else 'given up without a reply'}"
+        case GenerationStarted():
+            return f"a generation of {len(event.members)} members begins"
+        case MemberRemoved():
+            return f"a member id is removed ({event.reason})"
+    return "a member id is added"
 
 
-def _exchanges_in_words(turn: Sequence[Event]) -> str:
-    """``JoinGroup is answered UNKNOWN_MEMBER_ID, SyncGroup is sent``: a request with its reply, if it has one."""
+def _in_words(turn: Sequence[Event]) -> list[str]:
+    """A request with its reply, if it has one: ``JoinGroup is answered UNKNOWN_MEMBER_ID, SyncGroup is sent``."""
     answered = {event.api for event in turn if isinstance(event, RequestAnswered)}
-    words = []
-    for event in turn:
-        if isinstance(event, RequestAnswered):
-            words.append(f"{event.api} is {f'answered {event.error}' if event.error else 'given up without a reply'}")
-        elif isinstance(event, RequestSent) and event.api not in answered:
-            words.append(f"{event.api} is sent")
-    return ", ".join(_counted(words))
+    return [_said(event) for event in turn if not (isinstance(event, RequestSent) and event.api in answered)]
 
 
 def _counted(words: Sequence[str]) -> Iterator[str]:
-    """What comes several times in a row, once with its number."""
+    """Items that come several times in a row, once with their number."""
     for word, run in groupby(words):
         times = len(list(run))
         yield f"{word} ({times} times)" if times > 1 else word
-
-
-def _change(event: Event) -> Hashable:
-    match event:
-        case GenerationStarted():
-            return "generation", len(event.members)
-        case MemberRemoved():
-            return "removed", event.reason
-        case _:
-            return ("added",)
-
-
-def _changes_in_words(turn: Sequence[Event]) -> str:
-    """``a member id is removed (session expired), a generation of 2 members begins``."""
-    words = []
-    for event in turn:
-        match event:
-            case GenerationStarted():
-                words.append(f"a generation of {len(event.members)} members begins")
-            case MemberRemoved():
-                words.append(f"a member id is removed ({event.reason})")
-            case _:
-                words.append("a member id is added")
-    return ", ".join(words)

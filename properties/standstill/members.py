@@ -1,4 +1,4 @@
-"""What each member did last, as its own events show it."""
+"""The last deeds of each member, as its own events show them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LastOfMember:
 
 
 def last_of_members(events: Iterable[Event]) -> dict[str, LastOfMember]:
-    """What is known of each member process at the end of ``events``, by name, sorted."""
+    """The state of each member process at the end of ``events``, by name, sorted."""
     found: dict[str, LastOfMember] = {}
     for event in events:
         if not isinstance(event, MemberEvent | RequestSent | RequestAnswered):

@@ -1,8 +1,8 @@
-"""Who has a partition, connector or task, or had it last, and what became of the last assignment."""
+"""The owners of partitions, connectors and tasks, or the last ones, and the fate of the last assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
@@ -48,37 +48,21 @@ def things_of(event: Event) -> tuple[str, ...]:
             return ()
 
 
-class Owners:
-    """Who holds each of ``things`` since which event, and with which event the last holder gave it up."""
-
-    def __init__(self, things: Collection[str], events: Iterable[Event]) -> None:
-        self.holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
-        self.given_up: dict[str, Event] = {}
-        for event in events:
-            if isinstance(event, MemberEvent):
-                self._take(event)
-
-    def _take(self, event: MemberEvent) -> None:
-        if isinstance(event, _GAINED):
-            for thing in self.holders.keys() & set(things_of(event)):
-                self.holders[thing].setdefault(event.member, event)
-        elif isinstance(event, _GIVEN_UP):
-            self._give_up(event, things_of(event))
-        elif isinstance(event, _ENDED):
-            self._give_up(event, tuple(self.holders))
-
-    def _give_up(self, event: MemberEvent, things: Iterable[str]) -> None:
-        for thing in things:
-            if self.holders.get(thing, {}).pop(event.member, None) is not None:
-                self.given_up[thing] = event
-
-
 def why_owned_wrongly(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who has each of ``things``, or had it last, and what the last assignment made of them."""
-    owners = Owners(things, events)
-    for event, names in _by_event((thing, at) for thing in things for at in owners.holders[thing].values()):
+    """The owner of each of ``things``, or its last one, and the fate of the last assignment."""
+    holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
+    given_up: dict[str, Event] = {}
+    for event in events:
+        if isinstance(event, _GAINED):
+            for thing in holders.keys() & set(things_of(event)):
+                holders[thing].setdefault(event.member, event)
+        elif isinstance(event, (*_GIVEN_UP, *_ENDED)):
+            for thing in things if isinstance(event, _ENDED) else holders.keys() & set(things_of(event)):
+                if holders[thing].pop(event.member, None) is not None:
+                    given_up[thing] = event
+    for event, names in _by_event((thing, at) for thing in things for at in holders[thing].values()):
         yield Because(f"{_member(event)} has had {names} since {STEP}{_generation(event)}.", event)
-    for event, names in _by_event((thing, at) for thing, at in owners.given_up.items() if not owners.holders[thing]):
+    for event, names in _by_event((thing, at) for thing, at in given_up.items() if not holders[thing]):
         yield Because(f"{_end_of_ownership(event, names)}, and no member has had {names} since.", event)
     yield from _last_assignment(things, events)
 
@@ -112,7 +96,7 @@ def _generation(event: Event) -> str:
 
 
 def _last_assignment(things: Sequence[str], events: Sequence[Event]) -> Iterator[Because]:
-    """Who should have got ``things``, and what became of those members; whether a generation began after it."""
+    """The members that should have got ``things``, and their fate; whether a generation began after it."""
     at = next((at for at in range(len(events) - 1, -1, -1) if isinstance(events[at], Computed)), None)
     if at is not None:
         computed = events[at]
@@ -137,7 +121,7 @@ def _in_words(computed: Computed, things: Sequence[str]) -> str:
 
 
 def _fate(member_id: str, computed: Computed, events: Sequence[Event], at: int) -> Iterator[Because]:
-    """What became of a member that the assignment gave something: it was removed, or it never took it over."""
+    """The fate of a member that the assignment gave something: it was removed, or it never took it over."""
     after = events[at:]
     removed = next((e for e in after if isinstance(e, MemberRemoved) and e.member_id == member_id), None)
     if removed is not None:

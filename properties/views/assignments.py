@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
-from rebalance_check.model.vocabulary.events import AssignmentComputed, GenerationStarted
+from rebalance_check.model.vocabulary.events import AssignmentComputed
 from rebalance_check.properties.kinds import Memory
-from rebalance_check.properties.views.holdings import Rounds
 
 OF_TASKS: Final = frozenset({"default", "compatible", "sessioned", "v0"})
 """The protocols of Connect, and of Schema Registry's election: they assign tasks, which the history shows when they
@@ -35,22 +34,3 @@ class Computed(Memory):
             self._computed.setdefault((event.generation, member), []).append((frozenset(things), event))
         while len(self._computed) > KEPT_ROUNDS:
             del self._computed[next(iter(self._computed))]
-
-
-class LastComputed(Memory):
-    """The assignment that was computed for the newest generation, and the generation that started last."""
-
-    uses: ClassVar = (Rounds,)
-
-    def __init__(self, rounds: Rounds) -> None:
-        super().__init__({AssignmentComputed: self._on_computed, GenerationStarted: self._on_generation})
-        self.computed: AssignmentComputed | None = None
-        self.started: GenerationStarted | None = None
-        self._rounds = rounds
-
-    def _on_computed(self, event: AssignmentComputed) -> None:
-        if self.computed is None or self._rounds.round_of(event) >= self._rounds.round_of(self.computed):
-            self.computed = event
-
-    def _on_generation(self, event: GenerationStarted) -> None:
-        self.started = event

@@ -116,7 +116,7 @@ class Client:
     used: dict[int, int] = field(default_factory=dict)
     """The last generation in a request on each connection."""
     used_partitions: set[str] = field(default_factory=set)
-    """What its process fetched, or fetched or committed offsets of, since its last assignment."""
+    """The partitions of its process's fetches and offsets since its last assignment."""
     spoke: RequestObserved | None = None
     """Its last request to the coordinator."""
     recognised_ms: int = 0
@@ -129,7 +129,7 @@ class Client:
 
     @property
     def name(self) -> str:
-        """What sentences call it."""
+        """Its name in sentences."""
         connection = self.spoke.connection if self.spoke else next(iter(self.connections), "?")
         return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
 
@@ -285,7 +285,8 @@ class Client:
     def _concerns_now(self, request: RequestObserved) -> bool:
         """Whether a refused request spoke for the present identity, and not for one that the client had before."""
         is_last = self.round is None or request.request_generation in {NO_GENERATION, self.round.generation}
-        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last
+        has_left = self.since.left is not None
+        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last and not has_left
 
     def connected(self, request: RequestObserved) -> None:
         """It has a connection, which may be new."""

@@ -11,7 +11,7 @@ member; else to a new one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -23,25 +23,15 @@ from rebalance_check.model.vocabulary.events import (
     ConnectionOpened,
     CoordinatorMoved,
     Event,
-    LookUpAnswered,
-    LookUpSent,
-    MemberClosing,
-    MemberCrashed,
+    MemberEvent,
     MemberJoined,
-    MemberLeft,
-    MemberPaused,
-    MemberResumed,
     MembershipLost,
-    MemberStarted,
-    MetadataReceived,
     ProcessEnded,
     ProcessSignalled,
     ProcessStarted,
     RebalanceEnforced,
     ReplyObserved,
-    RequestAnswered,
     RequestObserved,
-    RequestSent,
     SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
@@ -70,15 +60,7 @@ OfApplications: TypeAlias = (
 """Events that only a member's own record has."""
 
 
-RECORDS: Final[tuple[type[Event], ...]] = (
-    RequestSent, RequestAnswered, LookUpSent, LookUpAnswered, MetadataReceived, MemberStarted, MemberClosing,
-    MemberPaused, MemberResumed, MemberLeft, MemberCrashed,
-)  # fmt: skip
-OF_APPLICATIONS: Final[tuple[type[Event], ...]] = (
-    SubscriptionChanged, RebalanceEnforced, ApplicationBusy, ConnectionBroken, MembershipLost, MemberJoined,
-    AssignmentCompleted, CallbackEnded,
-)  # fmt: skip
-OWN_RECORD: Final = (*RECORDS, *OF_APPLICATIONS)
+OWN_RECORD: Final[tuple[type[Event], ...]] = (*get_args(Recorded), *get_args(OfApplications))
 """The events by which a member's own record shows it."""
 
 
@@ -91,15 +73,11 @@ class Clients(Memory):
     """
 
     def __init__(self) -> None:
-        wire = (
-            ProcessStarted, ProcessSignalled, ProcessEnded, CoordinatorMoved, ConnectionOpened, ConnectionClosed,
-            RequestObserved, ReplyObserved,
-        )  # fmt: skip
         super().__init__(
             {
-                **dict.fromkeys(wire, self.take),
-                **dict.fromkeys(RECORDS, self._take_record),
-                **dict.fromkeys(OF_APPLICATIONS, self._take_other),
+                **dict.fromkeys(get_args(OnTheWire), self.take),
+                **dict.fromkeys(get_args(Recorded), self._take_record),
+                **dict.fromkeys(get_args(OfApplications), self._take_other),
             }
         )
         self.client: Client | None = None
@@ -227,12 +205,6 @@ class Clients(Memory):
 
     def _apply(self, event: OnTheWire | OfApplications) -> None:
         match event:
-            case (
-                SubscriptionChanged() | RebalanceEnforced() | ApplicationBusy() | ConnectionBroken() | MembershipLost()
-                | MemberJoined() | AssignmentCompleted() | CallbackEnded()
-            ):  # fmt: skip
-                if (client := self.member(event.member)) is not None:
-                    client.recorded(event)
             case RequestObserved():
                 self._sent(event)
             case ReplyObserved():
@@ -240,14 +212,15 @@ class Clients(Memory):
             case ConnectionClosed():
                 if (client := self._by_connection.pop(event.connection, None)) is not None:
                     client.disconnected(event)
-            case ConnectionOpened():
-                pass
             case CoordinatorMoved():
                 for client in self.clients.values():
                     client.since.moved = event
                     client.hinder(event.time_ms)
-            case _:
+            case ProcessStarted() | ProcessSignalled() | ProcessEnded():
                 self._happened(event)
+            case MemberEvent():
+                if (client := self.member(event.member)) is not None:
+                    client.recorded(event)
 
     def _sent(self, event: RequestObserved) -> None:
         if event.api in OF_PARTITIONS:

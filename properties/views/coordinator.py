@@ -2,20 +2,17 @@
 
 There is one `Incarnation` for each, so a coordinator that was replaced and does not know it yet is judged by its own
 state.
-What no event shows stays unknown: an incarnation that begins without its status knows its members from its next
+A value that no event shows stays unknown: an incarnation that begins without its status knows its members from its next
 generation on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorEvent,
-    Event,
     GenerationStarted,
     GroupDeleted,
     GroupMetadataAppended,
@@ -28,12 +25,11 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
     OffsetCommitReplied,
-    ReplyEvent,
     RequestParked,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Handler, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 ACCEPTED: Final = "NONE"
@@ -48,6 +44,13 @@ NOT_RECORDED: Final = "?"
 """In the place of an instance id: the history does not say whether the member is static."""
 
 
+_OF_A_COORDINATOR: Final = (
+    IncarnationStarted, GroupStatusChanged, MemberAdded, MemberRemoved, GenerationStarted, GroupMetadataWritten,
+    GroupMetadataAppended, GroupDeleted, RequestParked, JoinGroupReplied, SyncGroupReplied, HeartbeatReplied,
+    OffsetCommitReplied, LeaveGroupReplied,
+)  # fmt: skip
+
+
 class Arrival(NamedTuple):
     """The group as it was when it took a request that it answers later."""
 
@@ -58,7 +61,7 @@ class Arrival(NamedTuple):
 
 
 class Incarnation:
-    """What is known now of the group in one incarnation.
+    """The group in one incarnation, as far as it is known now.
 
     ``members`` maps member id to instance id ("" for a dynamic one, `NOT_RECORDED` where no event says it); it is
     complete where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by
@@ -102,7 +105,6 @@ class Incarnation:
         self.turned_away: RequestParked | None = None
         self.replaced: MemberRemoved | None = None
         self.instance_replaced = ""
-        self.record: GroupMetadataAppended | None = None
         if begun is not None:
             self._begin(begun)
 
@@ -130,29 +132,79 @@ class Incarnation:
                 return member_id
         return next((member for member, parked in self.joins.items() if parked.request == event.request), "")
 
-    def note_refused(self, parked: RequestParked | None, error: str) -> None:
-        """A request that was parked is answered with this error."""
-        if parked is not None:
-            self.turned_away = parked if error == "UNKNOWN_MEMBER_ID" else None
-
     def holder_of(self, instance_id: str) -> str:
         """The member that has this instance id; "" for none."""
         return next((member for member, instance in self.members.items() if instance == instance_id), "")
 
+    def added(self, event: MemberAdded) -> None:
+        """A member comes; it may take the slot of a static one that was removed just before."""
+        self.members[event.member_id] = event.instance_id
+        self.pending.pop(event.member_id, None)
+        self.heirs.pop(event.member_id, None)
+        if self.replaced is not None and event.instance_id == self.instance_replaced:
+            self.heirs[self.replaced.member_id] = event.member_id
+            self.predecessors[event.member_id] = self.replaced.member_id
+        self.replaced = None
 
-E = TypeVar("E", bound=CoordinatorEvent)
+    def removed(self, event: MemberRemoved) -> None:
+        """A member goes, with what it waits for."""
+        member, is_replaced = event.member_id, event.reason == "replaced"
+        self.instance_replaced = self.members.pop(member, "")
+        self.replaced = event if is_replaced else None
+        kept = self.joins.pop(member, None) or self.syncs.pop(member, None)
+        refused, self.turned_away = self.turned_away, None
+        self.left_behind = kept or (refused if refused is not None and refused.member_id == member else None)
+        self.joined.discard(member)
+        self.had_synced = member in self.synced
+        self.synced.discard(member)
+        if not is_replaced:
+            self.listed.pop(member, None)
+            self.last_joins.pop(member, None)
 
+    def begins_generation(self, event: GenerationStarted) -> None:
+        """Its members are known from here on."""
+        self.generation, self.started = event.generation, event
+        self.joiners, self.joined, self.synced = self.joined, set(), set()
+        if not self.is_known:
+            self.members = {member: self.members.get(member, NOT_RECORDED) for member in event.members}
+            self.is_known = True
 
-def _of_an_incarnation(take: Callable[[Incarnations, Incarnation, E], None]) -> Callable[[Incarnations, E], None]:
-    """Hand ``take`` the incarnation that its event is of; an event that names no incarnation changes none."""
+    def parked(self, event: RequestParked) -> None:
+        """A JoinGroup or SyncGroup waits; a later request of the same member supersedes the one before."""
+        member = event.member_id
+        if event.api == Api.JOIN_GROUP:
+            self.syncs.pop(member, None)
+            self.join_before, self.joins[member] = self.last_joins.get(member), event
+            self.last_joins[member] = event
+            self.joined.add(member)
+            self.listed[member] = event.protocols
+        else:
+            self.joins.pop(member, None)
+            self.syncs[member] = event
+            self.synced.add(member)
 
-    @wraps(take)
-    def handler(self: Incarnations, event: E) -> None:
-        group = self._at(event)
-        if group is not None:
-            take(self, group, event)
+    def join_replied(self, event: JoinGroupReplied) -> None:
+        """A JoinGroup waits no more; an id that is handed out is pending."""
+        self.arrival = None
+        who = self.waiting_with(event)
+        self._note_refused(self.joins.pop(who, None), event.error)
+        if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
+            self.joined.discard(who)
+        elif event.error == "MEMBER_ID_REQUIRED":
+            self.pending[event.assigned_member_id] = event
 
-    return handler
+    def sync_replied(self, event: SyncGroupReplied) -> None:
+        """A SyncGroup waits no more."""
+        self.arrival = None
+        parked = self.syncs.get(event.member_id)
+        if parked is not None and parked.request == event.request:
+            self._note_refused(self.syncs.pop(event.member_id), event.error)
+        if event.error == ACCEPTED:
+            self.synced.add(event.member_id)
+
+    def _note_refused(self, parked: RequestParked | None, error: str) -> None:
+        if parked is not None:
+            self.turned_away = parked if error == "UNKNOWN_MEMBER_ID" else None
 
 
 class Incarnations(Memory):
@@ -166,125 +218,45 @@ class Incarnations(Memory):
         self.current: Incarnation | None = None
         self.tells_parked = False
         self._taken_in: dict[int, Incarnation] = Recent(WAITING)
-        handlers: dict[type[Event], Handler] = {
-            IncarnationStarted: self._on_incarnation,
-            GroupStatusChanged: self._on_status,
-            MemberAdded: self._on_added,
-            MemberRemoved: self._on_removed,
-            GenerationStarted: self._on_generation,
-            GroupMetadataWritten: self._on_other,
-            GroupMetadataAppended: self._on_appended,
-            GroupDeleted: self._on_other,
-            RequestParked: self._on_parked,
-            JoinGroupReplied: self._on_join_replied,
-            SyncGroupReplied: self._on_sync_replied,
-            HeartbeatReplied: self._on_reply,
-            OffsetCommitReplied: self._on_reply,
-            LeaveGroupReplied: self._on_other,
-        }
-        super().__init__(handlers)
+        super().__init__(dict.fromkeys(_OF_A_COORDINATOR, self._take))
 
     @property
     def latest(self) -> Incarnation | None:
         """The last incarnation that is known, None where the coordinator records nothing."""
         return self.known[max(self.known)] if self.known else None
 
-    def _at(self, event: CoordinatorEvent) -> Incarnation | None:
-        incarnation = event.incarnation
-        group = self.known.get(incarnation)
-        if group is None and incarnation >= 0:
-            group = self.known[incarnation] = Incarnation(incarnation)
-        self.current = group
-        return group
-
-    def _on_other(self, event: CoordinatorEvent) -> None:
-        self._at(event)
-
-    def _on_incarnation(self, event: IncarnationStarted) -> None:
-        self.current = self.known[event.incarnation] = Incarnation(event.incarnation, event)
-
-    @_of_an_incarnation
-    def _on_status(self, group: Incarnation, event: GroupStatusChanged) -> None:
-        group.status, group.changed, group.generation = event.to_status, event, event.generation
-
-    @_of_an_incarnation
-    def _on_added(self, group: Incarnation, event: MemberAdded) -> None:
-        group.members[event.member_id] = event.instance_id
-        group.pending.pop(event.member_id, None)
-        group.heirs.pop(event.member_id, None)
-        if group.replaced is not None and event.instance_id == group.instance_replaced:
-            group.heirs[group.replaced.member_id] = event.member_id
-            group.predecessors[event.member_id] = group.replaced.member_id
-        group.replaced = None
-
-    @_of_an_incarnation
-    def _on_removed(self, group: Incarnation, event: MemberRemoved) -> None:
-        instance = group.members.pop(event.member_id, "")
-        group.replaced = event if event.reason == "replaced" else None
-        group.instance_replaced = instance
-        kept = group.joins.pop(event.member_id, None) or group.syncs.pop(event.member_id, None)
-        refused, group.turned_away = group.turned_away, None
-        group.left_behind = kept or (refused if refused is not None and refused.member_id == event.member_id else None)
-        group.joined.discard(event.member_id)
-        group.had_synced = event.member_id in group.synced
-        group.synced.discard(event.member_id)
-        if event.reason != "replaced":
-            group.listed.pop(event.member_id, None)
-            group.last_joins.pop(event.member_id, None)
-
-    @_of_an_incarnation
-    def _on_generation(self, group: Incarnation, event: GenerationStarted) -> None:
-        group.generation, group.started = event.generation, event
-        group.joiners, group.joined, group.synced = group.joined, set(), set()
-        if not group.is_known:
-            group.members = {member: group.members.get(member, NOT_RECORDED) for member in event.members}
-            group.is_known = True
-
-    @_of_an_incarnation
-    def _on_appended(self, group: Incarnation, event: GroupMetadataAppended) -> None:
-        group.record = event
-
-    def _on_parked(self, event: RequestParked) -> None:
-        self.tells_parked = True
-        group = self._at(event)
+    def _take(self, event: CoordinatorEvent) -> None:
+        """An event that names no incarnation changes none."""
+        self.tells_parked |= isinstance(event, RequestParked)
+        group = self.current = self._at(event)
         if group is None:
             return
-        if event.api == Api.JOIN_GROUP:
-            group.syncs.pop(event.member_id, None)
-            group.joins[event.member_id] = event
-            group.join_before = group.last_joins.get(event.member_id)
-            group.last_joins[event.member_id] = event
-            group.joined.add(event.member_id)
-            group.listed[event.member_id] = event.protocols
-        elif event.api == Api.SYNC_GROUP:
-            group.joins.pop(event.member_id, None)
-            group.syncs[event.member_id] = event
-            group.synced.add(event.member_id)
-        else:
-            is_member = event.member_id in group.members
-            self._taken_in[event.request] = group
-            group.waits[event.request] = Arrival(group.status, event.generation, is_member, event)
+        match event:
+            case GroupStatusChanged():
+                group.status, group.changed, group.generation = event.to_status, event, event.generation
+            case MemberAdded():
+                group.added(event)
+            case MemberRemoved():
+                group.removed(event)
+            case GenerationStarted():
+                group.begins_generation(event)
+            case RequestParked() if event.api in {Api.JOIN_GROUP, Api.SYNC_GROUP}:
+                group.parked(event)
+            case RequestParked():
+                is_member = event.member_id in group.members
+                self._taken_in[event.request] = group
+                group.waits[event.request] = Arrival(group.status, event.generation, is_member, event)
+            case JoinGroupReplied():
+                group.join_replied(event)
+            case SyncGroupReplied():
+                group.sync_replied(event)
+            case HeartbeatReplied() | OffsetCommitReplied():
+                group.arrival = self._taken_in.pop(event.request, group).waits.pop(event.request, None)
 
-    @_of_an_incarnation
-    def _on_join_replied(self, group: Incarnation, event: JoinGroupReplied) -> None:
-        group.arrival = None
-        who = group.waiting_with(event)
-        group.note_refused(group.joins.pop(who, None), event.error)
-        if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
-            group.joined.discard(who)
-        elif event.error == "MEMBER_ID_REQUIRED":
-            group.pending[event.assigned_member_id] = event
-
-    @_of_an_incarnation
-    def _on_sync_replied(self, group: Incarnation, event: SyncGroupReplied) -> None:
-        group.arrival = None
-        parked = group.syncs.get(event.member_id)
-        if parked is not None and parked.request == event.request:
-            group.note_refused(group.syncs.pop(event.member_id), event.error)
-        if event.error == ACCEPTED:
-            group.synced.add(event.member_id)
-
-    @_of_an_incarnation
-    def _on_reply(self, group: Incarnation, event: ReplyEvent) -> None:
-        taken_in = self._taken_in.pop(event.request, group)
-        group.arrival = taken_in.waits.pop(event.request, None)
+    def _at(self, event: CoordinatorEvent) -> Incarnation | None:
+        number = event.incarnation
+        if isinstance(event, IncarnationStarted):
+            self.known[number] = Incarnation(number, event)
+        elif number >= 0 and number not in self.known:
+            self.known[number] = Incarnation(number)
+        return self.known.get(number)

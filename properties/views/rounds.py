@@ -52,12 +52,12 @@ class Round:
 
     @property
     def assignment(self) -> frozenset[str]:
-        """What the reply to the SyncGroup assigns; nothing while there is none."""
+        """The assignment in the reply to the SyncGroup; nothing while there is none."""
         return frozenset(self.synced.assignment if self.synced else ())
 
     @property
     def revoked(self) -> frozenset[str]:
-        """What the member claimed in its JoinGroup and was not assigned again."""
+        """The partitions that the member claimed in its JoinGroup and was not assigned again."""
         return frozenset(self.join.owned) - self.assignment if self.synced else frozenset()
 
     def fits(self, *joins: RequestObserved) -> bool:
@@ -68,7 +68,7 @@ class Round:
 
 @dataclass(slots=True, eq=False)
 class Since:
-    """What happened to a client since it sent its last JoinGroup; each the last of its kind."""
+    """Events of a client since it sent its last JoinGroup; each the last of its kind."""
 
     errors: dict[str, Answered] = field(default_factory=dict)
     closed: ConnectionClosed | ConnectionBroken | None = None

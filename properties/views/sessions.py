@@ -23,9 +23,8 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
-from rebalance_check.properties.views.past_members import Departed
 from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 Key: TypeAlias = tuple[int, str]
@@ -36,6 +35,13 @@ NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
 
 PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 """The answers to a heartbeat that start its sender's session anew."""
+
+
+_ASKS: Final = (MemberRemoved, RequestParked, HeartbeatReplied, SyncGroupReplied, OffsetCommitReplied)
+_OF_SESSIONS: Final[tuple[type[Event], ...]] = (
+    *_ASKS, RunStarted, CoordinatorConfigured, NodeChanged, IncarnationStarted, GenerationStarted, MemberAdded,
+    JoinGroupReplied,
+)  # fmt: skip
 
 
 class Sessions(Memory):
@@ -53,29 +59,14 @@ class Sessions(Memory):
         self.punctual = False
         self.joins: dict[Key, RequestParked] = {}
         self.longest: dict[int, int] = {}
-        self.statics: set[int] = set()
         self.seen: dict[Key, CoordinatorEvent] = {}
         self.prolonged: dict[Key, CoordinatorEvent] = {}
         self.before: CoordinatorEvent | None = None
         self.asked: tuple[CoordinatorEvent | None, int] = (None, 0)
         self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
-        self._departed = Departed()
+        self._gone: Key | None = None
         self._replaced: Recent[Key, MemberRemoved] = Recent(DEPARTED)
-        handlers: dict[type[Event], Handler] = {
-            RunStarted: self.on_run,
-            CoordinatorConfigured: self.on_configured,
-            NodeChanged: self.on_node,
-            IncarnationStarted: self.on_incarnation,
-            RequestParked: self.on_parked,
-            GenerationStarted: self.on_generation,
-            MemberAdded: self.on_added,
-            MemberRemoved: self.on_removed,
-            JoinGroupReplied: self.on_join_replied,
-            HeartbeatReplied: self.on_heartbeat,
-            SyncGroupReplied: self.on_replied,
-            OffsetCommitReplied: self.on_commit,
-        }
-        super().__init__(handlers)
+        super().__init__(dict.fromkeys(_OF_SESSIONS, self._take))
 
     @classmethod
     def begin(cls, memories: Memories) -> Sessions:
@@ -87,30 +78,6 @@ class Sessions(Memory):
         all_recorded = group.begun is not None and not group.begun.members
         return self.longest.get(group.incarnation, 0) if all_recorded else 0
 
-    def on_run(self, event: RunStarted) -> None:
-        """What the run says of its timers."""
-        self.punctual = event.punctual
-
-    def on_configured(self, event: CoordinatorConfigured) -> None:
-        """How long new members may wait, in scenarios that say so."""
-        self.new_member_ms = event.new_member_join_timeout_ms or NEW_MEMBER_JOIN_TIMEOUT_MS
-
-    def on_node(self, event: NodeChanged) -> None:
-        """A node that is paused is not punctual: what it does when it runs again is late."""
-        if event.change == "paused":
-            self.punctual = False
-
-    def on_incarnation(self, event: IncarnationStarted) -> None:
-        """All members that were read from the log begin a session."""
-        for member_id in event.members:
-            self.seen[event.incarnation, member_id] = event
-
-    def _note_asked(self, incarnation: int, member_id: str) -> None:
-        """The timeouts of a member before this event, by which its silence up to here is judged."""
-        group = self.incarnations.current
-        joined = self.joins.get((incarnation, member_id), group.begun if group is not None else None)
-        self.asked = joined, self.session_ms(group, member_id) if group is not None else 0
-
     def session_ms(self, group: Incarnation, member_id: str) -> int:
         """The session timeout that a member asked for, of a group that was read the longest of all (0: unknown)."""
         joined = self.joins.get((group.incarnation, member_id))
@@ -119,22 +86,51 @@ class Sessions(Memory):
         is_read = group.begun is not None and member_id in group.begun.members
         return group.begun.session_timeout_ms if is_read and group.begun is not None else 0
 
-    def on_parked(self, event: RequestParked) -> None:
-        """A JoinGroup has its timeouts; version 0 has one for both."""
-        self._note_asked(event.incarnation, event.member_id)
-        if event.api == Api.JOIN_GROUP:
-            self._note_timeouts(event)
-            longest = max(
-                event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0
-            )
-            self.longest[event.incarnation] = max(longest, self.longest.get(event.incarnation, 0))
-        self._active(event.member_id, event)
+    def _take(self, event: Event) -> None:
+        if isinstance(event, _ASKS):
+            self._note_asked(event.incarnation, event.member_id)
+        match event:
+            case RunStarted():
+                self.punctual = event.punctual
+            case CoordinatorConfigured():
+                self.new_member_ms = event.new_member_join_timeout_ms or NEW_MEMBER_JOIN_TIMEOUT_MS
+            case NodeChanged():  # what a paused node does when it runs again is late
+                self.punctual = self.punctual and event.change != "paused"
+            case IncarnationStarted():  # all members that were read from the log begin a session
+                self.seen.update(((event.incarnation, member), event) for member in event.members)
+            case GenerationStarted():
+                self._begin_all(event)
+            case MemberAdded():
+                self._add(event)
+            case MemberRemoved():
+                self._remove(event)
+            case RequestParked():
+                if event.api == Api.JOIN_GROUP:
+                    self._note_timeouts(event)
+                self._active(event.member_id, event)
+            case JoinGroupReplied() if event.error == ACCEPTED:
+                self._answer_join(event)
+            case HeartbeatReplied() | OffsetCommitReplied():
+                self._active(event.member_id, event)
+                if event.error == ACCEPTED or (event.error in PROLONGS and isinstance(event, HeartbeatReplied)):
+                    self._prolong(event)
+            case SyncGroupReplied():
+                self._answer_sync(event)
+
+    def _note_asked(self, incarnation: int, member_id: str) -> None:
+        """The timeouts of a member before this event, by which its silence up to here is judged."""
+        group = self.incarnations.current
+        joined = self.joins.get((incarnation, member_id), group.begun if group is not None else None)
+        self.asked = joined, self.session_ms(group, member_id) if group is not None else 0
 
     def _note_timeouts(self, event: RequestParked) -> None:
-        """A static member that returns to a Stable group keeps its predecessor's timeouts until its first heartbeat.
+        """A JoinGroup has its timeouts; version 0 has one for both.
 
+        A static member that returns to a Stable group keeps its predecessor's timeouts until its first heartbeat.
         Where they differ from its own, or are not recorded, which of them hold is not certain, and none is noted.
         """
+        longest = max(event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0)
+        self.longest[event.incarnation] = max(longest, self.longest.get(event.incarnation, 0))
         group, key = self.incarnations.current, (event.incarnation, event.member_id)
         self.joins[key] = event
         if group is None or group.status != GroupStatus.STABLE:
@@ -146,73 +142,52 @@ class Sessions(Memory):
         if before and (known is None or (known.session_timeout_ms, known.rebalance_timeout_ms) != own):
             del self.joins[key]
 
-    def on_generation(self, event: GenerationStarted) -> None:
+    def _begin_all(self, event: GenerationStarted) -> None:
         """All sessions begin anew, those of silent static members, too; the members that wait are answered next."""
         for member in event.members:
             key = (event.incarnation, member)
             if not isinstance(self.seen.get(key), RequestParked):
                 self.seen[key] = event
 
-    def on_added(self, event: MemberAdded) -> None:
+    def _add(self, event: MemberAdded) -> None:
         """Its session begins; that of a member whose replacement could not be written is not certain."""
-        if event.instance_id:
-            self.statics.add(event.incarnation)
+        key = event.incarnation, event.member_id
         self._active(event.member_id, event)
-        if (event.incarnation, event.member_id) in self._replaced:
-            del self.seen[event.incarnation, event.member_id]
+        self._gone = None if self._gone == key else self._gone
+        if key in self._replaced:
+            del self.seen[key]
 
-    def on_removed(self, event: MemberRemoved) -> None:
-        """It is no longer active."""
+    def _remove(self, event: MemberRemoved) -> None:
+        """It is no longer active; what is known of it is forgotten when the next one goes."""
+        key = event.incarnation, event.member_id
         if event.reason == "replaced":
-            self._replaced[event.incarnation, event.member_id] = event
-        self._note_asked(event.incarnation, event.member_id)
-        self.before = self.seen.pop((event.incarnation, event.member_id), None)
-        oldest = self._departed.note(event.incarnation, event.member_id)
-        if oldest is not None and not self._is_member(*oldest):
-            for known in (self.joins, self.prolonged, self.seen):
-                known.pop(oldest, None)
+            self._replaced[key] = event
+        self.before = self.seen.pop(key, None)
+        for known in (self.joins, self.prolonged, self.seen):
+            if self._gone is not None:
+                known.pop(self._gone, None)
+        self._gone = key
 
-    def _is_member(self, incarnation: int, member_id: str) -> bool:
-        group = self.incarnations.known.get(incarnation)
-        return group is not None and member_id in group.members
-
-    def on_join_replied(self, event: JoinGroupReplied) -> None:
+    def _answer_join(self, event: JoinGroupReplied) -> None:
         """A member that waited begins a session with the answer."""
-        if event.error != ACCEPTED:
-            return
         self._active(event.assigned_member_id, event)
         key = (event.incarnation, event.assigned_member_id)
         parked = self.joins.get(key)
         if parked is not None and parked.request == event.request:
             self.prolonged[key] = event
 
-    def on_heartbeat(self, event: HeartbeatReplied) -> None:
-        """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
-        self._note_asked(event.incarnation, event.member_id)
-        self._active(event.member_id, event)
-        if event.error in PROLONGS:
-            self._prolong(event)
-
-    def on_commit(self, event: OffsetCommitReplied) -> None:
-        """So it does when a commit of a member arrives that is accepted, also in a join phase."""
-        self._note_asked(event.incarnation, event.member_id)
-        self._active(event.member_id, event)
-        if event.error == ACCEPTED:
-            self._prolong(event)
-
-    def _prolong(self, event: ReplyEvent) -> None:
-        group = self.incarnations.current
-        if group is not None:
-            arrival = group.arrival
-            self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
-
-    def on_replied(self, event: ReplyEvent) -> None:
+    def _answer_sync(self, event: SyncGroupReplied) -> None:
         """It was active; where the write of its SyncGroup failed, it stays parked for the group."""
-        self._note_asked(event.incarnation, event.member_id)
         if event.error == "COORDINATOR_NOT_AVAILABLE":
             self.before = self.seen.get((event.incarnation, event.member_id))
-            return
-        self._active(event.member_id, event)
+        else:
+            self._active(event.member_id, event)
+
+    def _prolong(self, event: ReplyEvent) -> None:
+        """A session begins anew when the request arrives, even if its answer waits for earlier writes."""
+        group = self.incarnations.current
+        if group is not None:
+            self.prolonged[event.incarnation, event.member_id] = event if group.arrival is None else group.arrival.event
 
     def _active(self, member_id: str, event: CoordinatorEvent) -> None:
         key, group = (event.incarnation, member_id), self.incarnations.current

@@ -99,7 +99,7 @@ def is_rebalancing(group: GroupDescribed) -> bool:
 
 
 class Steps(Memory):
-    """The step that has just ended, the request that the reply at hand answers, and the settings of the coordinator."""
+    """The step that has just ended, and the settings of the coordinator."""
 
     def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -111,7 +111,6 @@ class Steps(Memory):
         }
         super().__init__(handlers)
         self.step: Step | None = None
-        self.answered: RequestIssued | None = None
         self._max_size = UNLIMITED
         self._retention_ms = UNLIMITED
         self._started: StepStarted | None = None
@@ -137,7 +136,7 @@ class Steps(Memory):
 
     def on_reply(self, event: ReplyReceived) -> None:
         """A reply to a request that the history does not hold says nothing."""
-        request = self.answered = self._waiting.pop(event.request, None)
+        request = self._waiting.pop(event.request, None)
         if request is not None:
             self._replies.append(Reply(request, event))
 

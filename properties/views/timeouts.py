@@ -19,8 +19,8 @@ WRITE_MS: Final = 5_000
 """How long a coordinator waits for a write to the log, by default (``offsets.commit.timeout.ms``)."""
 
 GRACE_MS: Final = 5_000 + WRITE_MS
-"""What a deadline has on top of the timeouts: what a client gives its JoinGroup (``JOIN_GROUP_TIMEOUT_LAPSE`` of
-``AbstractCoordinator``), and a write to the log."""
+"""The time of a deadline on top of the timeouts: that which a client gives its JoinGroup (``JOIN_GROUP_TIMEOUT_LAPSE``
+of ``AbstractCoordinator``), and a write to the log."""
 
 
 class Timeouts(Memory):

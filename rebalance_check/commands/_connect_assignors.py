@@ -15,8 +15,9 @@ from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors
 from rebalance_check.integration.oracle.connect.search import ConnectSearch, judge_one, protocol_of, search
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS, CONNECT_CLAIMS
+from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS
 from rebalance_check.properties.assignment.connect_histories import SHAPES
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.connect_steps import read_history
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome

@@ -30,8 +30,8 @@ from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.assignment import problems
 from rebalance_check.properties.assignment import shrink as shrink_problem
 from rebalance_check.properties.assignment.claims import broken_claims
-from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.connect_histories import random_history
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select

@@ -24,9 +24,10 @@ from rebalance_check.pipeline.judging import judge_run
 from rebalance_check.pipeline.scenario_runs import KEPT, scenario_command, simulate_scenario
 from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.properties.assignment.claims import Broken, broken_claims
-from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS, broken_connect_claims
+from rebalance_check.properties.assignment.connect_claims import broken_connect_claims
 from rebalance_check.properties.assignment.connect_histories import SHAPES as CONNECT_SHAPES
 from rebalance_check.properties.assignment.connect_histories import random_history
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS
 from rebalance_check.properties.assignment.problems import SHAPES, random_problem

@@ -20,8 +20,8 @@ from rebalance_check.integration.oracle.search import Search, judge_one, search
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.assignment.claims import CLAIMS
-from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.connect_histories import SHAPES as CONNECT_SHAPES
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
 from rebalance_check.properties.exit_codes import ExitCode

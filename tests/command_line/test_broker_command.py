@@ -21,6 +21,7 @@ from rebalance_check.commands import _broker_run
 from rebalance_check.commands.broker import parse_topics
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol import messages as msg
+from rebalance_check.impl.protocol.consumer_protocol import Subscription, write_subscription
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata
@@ -169,7 +170,7 @@ def test_the_first_violation_is_printed_when_it_happens(monkeypatch: pytest.Monk
     run = Run(monkeypatch)
     with planted("heartbeat-accepts-stale-generation"), run as bootstrap, RawGroup(bootstrap, "g") as group:
         member_id = reply_to(group, join()).member_id
-        assert reply_to(group, join(member_id, b"y")).generation_id == 2
+        assert reply_to(group, join(member_id, write_subscription(Subscription(topics=("u",))))).generation_id == 2
         beat = msg.HeartbeatRequest(group_id="g", version=3, generation_id=1, member_id=member_id)
         assert "violated" not in run.said.getvalue()
         assert reply_to(group, beat).error is not Error.ILLEGAL_GENERATION

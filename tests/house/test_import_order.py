@@ -85,6 +85,7 @@ FLOORS = (
     # Invariants over events, and the judge.
     (
         "properties.malformed",
+        "properties.examples",
         "properties.features",
         "properties.families",
         "properties.seen_from_outside",

@@ -132,7 +132,7 @@ def test_a_random_scenario_breaks_the_invariant_that_a_mutant_names__in_few_line
 def test_a_healthy_coordinator_holds_in_the_shrunk_scenario_of_a_mutant() -> None:
     (invariant,) = select(["laggards_are_removed_in_time"])
     with planted("no-sync-deadline"):
-        found = break_scenario(wide_scenario(0), [invariant])
+        found = break_scenario(wide_scenario(10), [invariant])
         assert found is not None
         small = shrink_scenario(found, invariant)
         assert small.steps < found.steps

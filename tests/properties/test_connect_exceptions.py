@@ -203,3 +203,41 @@ def test_a_worker_that_does_not_claim_a_task__no_longer_failed_at_it(
         round_of("w0", 2, 3, "default", assigned=(again,)), e.RunSettled(),
     ]  # fmt: skip
     assert judge(history(*events)).verdict("earlier_tasks_are_fenced").outcome is outcome
+
+
+def accepts(worker: str, generation: int, offset: int) -> e.Event:
+    return e.AssignmentAccepted(member=worker, generation=generation, config_offset=offset, work=())
+
+
+COUNTED_WHILE_ACCEPTING: list[e.Event] = [
+    round_of("w0", 1, 0), accepts("w0", 1, 0),
+    appended(0, "commit-c"), appended(1, "commit-d"), round_of("w0", 2, 2), round_of("w1", 2, 2), accepts("w0", 2, 2),
+    appended(2, "tasks-fencing-c"), round_of("w0", 3, 3), round_of("w1", 3, 3),
+    accepts("w0", 3, 3), accepts("w1", 3, 3),
+    appended(3, "tasks-fencing-d"), round_of("w0", 4, 4),
+]  # fmt: skip
+"""w1 read further than the assignment of generation 2, and acts on the commits after generation 3."""
+
+SETTLED_BEFORE: list[e.Event] = [*COUNTED_WHILE_ACCEPTING[:7], accepts("w1", 2, 2), *COUNTED_WHILE_ACCEPTING[7:]]
+
+JOINS = e.RequestSent(member="w0", member_id="a", api="JoinGroup", request=1, version=9)
+JOINED = e.RequestAnswered(
+    member="w0", api="JoinGroup", request=1, error="NONE", generation=1, assigned_member_id="a", leader="a"
+)
+KEPT = e.RequestParked(incarnation=0, generation=1, api="JoinGroup", request=7, member_id="a")
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome"),
+    [
+        (COUNTED_WHILE_ACCEPTING, Outcome.HELD),
+        (SETTLED_BEFORE, Outcome.VIOLATED),
+        ([JOINS, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), KEPT, appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.HELD),
+        ([JOINS, KEPT, JOINED, round_of("w0", 1, 0), accepts("w0", 1, 0), appended(0, "session-key"),
+          round_of("w0", 2, 1)], Outcome.VIOLATED),
+    ],
+    ids=["a worker read further", "all accepted what they got", "a JoinGroup comes twice", "no JoinGroup comes twice"],
+)  # fmt: skip
+def test_a_round_has_a_cause(history: History, events: list[e.Event], outcome: Outcome) -> None:
+    assert judge(history(*events)).verdict("connect_round_has_a_cause").outcome is outcome

@@ -25,7 +25,6 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws.assignment import AssignmentIsComplete
 from rebalance_check.properties.laws.coordinator import StaleGenerationIsRefused
 from rebalance_check.properties.laws.generation import OneLeader, OneProtocol
 from rebalance_check.properties.laws.leaders import AssignmentIsDisjoint
@@ -176,30 +175,6 @@ def owns(*partitions: str) -> AssignmentCompleted:
 def test_assignment_is_disjoint__one_partition_to_two_members__is_violated(history: History) -> None:
     assert outcome(AssignmentIsDisjoint, history(computed(("a", ("t-0",)), ("b", ("t-0",))))) is Outcome.VIOLATED
     assert outcome(AssignmentIsDisjoint, history(computed(("a", ("t-0",)), ("b", ("t-1",))))) is Outcome.HELD
-
-
-def test_assignment_is_complete__all_owned_at_the_end__holds(history: History) -> None:
-    assert outcome(AssignmentIsComplete, history(started(1), computed(("a", ("t-0",))), owns("t-0"))) is Outcome.HELD
-
-
-def test_assignment_is_complete__assigned_but_not_owned__is_violated(history: History) -> None:
-    assert outcome(AssignmentIsComplete, history(started(1), computed(("a", ("t-0",))), owns())) is Outcome.VIOLATED
-
-
-def test_assignment_is_complete__withheld_and_never_handed_out__is_violated(history: History) -> None:
-    withheld = computed(("a", ("t-0",)), ("b", ()), claims=(("a", ("t-0", "t-1")), ("b", ())))
-    assert outcome(AssignmentIsComplete, history(started(1), withheld, owns("t-0"))) is Outcome.VIOLATED
-
-
-def test_assignment_is_complete__something_is_pending_or_nobody_is_left__is_not_violated(history: History) -> None:
-    events = [started(1), computed(("a", ("t-0",))), owns()]
-    assert outcome(AssignmentIsComplete, history(*events, pending=("m0 is slow",))) is not Outcome.VIOLATED
-    assert outcome(AssignmentIsComplete, history(*events, MemberCrashed(member="m0"))) is not Outcome.VIOLATED
-
-
-def test_assignment_is_complete__the_history_is_cut_off__is_undecided(history: History) -> None:
-    events = history(started(1), computed(("a", ("t-0",))), owns(), ended=False)
-    assert outcome(AssignmentIsComplete, events) is Outcome.UNDECIDED
 
 
 def test_rebalance_completes__nothing_pending__holds(history: History) -> None:

@@ -75,6 +75,11 @@ HELD: dict[str, tuple[Event, ...]] = {
         got(3, "Heartbeat", "REBALANCE_IN_PROGRESS"), of_a(4, "OffsetCommit"),
         e.ListenerCalled(member="m0", callback="onPartitionsRevoked", partitions=("t-0",)), of_a(5, "OffsetCommit"),
     ),
+    "it is fenced after it gave its membership up": (
+        replace(STARTED, group_instance_id="i"), *SETTLED[1:], of_a(3, "Heartbeat"),
+        e.MembershipLost(member="m0", generation=1, member_id="a", reason="poll timeout expired"),
+        got(3, "Heartbeat", "FENCED_INSTANCE_ID"), ANEW,
+    ),
     "its record begins when it is a member": (
         CLAIMS, got(8, "JoinGroup", "REBALANCE_IN_PROGRESS"), replace(CLAIMS, request=9),
     ),

@@ -94,10 +94,6 @@ def aged(status: str) -> GroupDescribed:
 
 
 HOLDS: Final[dict[str, list[list[Event]]]] = {
-    "assignment_is_of_its_generation": [
-        [*sync(1, "a-1", 1, ("a-1", "x"), ("b-1", "y")), *sync(2, "b-1", 1, assigned="y")],
-        [*sync(1, "a-1", 1, ("a-1", "x"), ("b-1", "y")), *sync(2, "a-1", 2), *sync(3, "b-1", 2, assigned="")],
-    ],
     "assigned_member_ids_are_new": [
         # The client that was assigned an id joins with it, and gets it back.
         [step("join a"), join(1), reply(1, "MEMBER_ID_REQUIRED", "a-1"), join(2, "a-1"), reply(2, assigned="a-1"),

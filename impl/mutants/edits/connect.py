@@ -36,6 +36,13 @@ _ROUNDS: Final = {
             f"{_INCREMENTAL}:handle_lost", "            return expired, lost", "            return expired, frozenset()"
         ),
     ),
+    "target-state-begins-a-round": (
+        Edit(
+            f"{_HERDER}.updating:Updating.on_config_change",
+            "            self._target_updates[connector] = None\n",
+            "            self._target_updates[connector] = None\n            self._needs_rebalance = True\n",
+        ),
+    ),
 }
 
 _WORK: Final = {

@@ -12,9 +12,9 @@ from rebalance_check.integration.oracle.search import BrokenClaims, never
 from rebalance_check.model.shrink import ddmin, reduced
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.claims import Broken
-from rebalance_check.properties.assignment.connect_claims import CONNECT_EAGER, broken_connect_claims
+from rebalance_check.properties.assignment.connect_claims import broken_connect_claims
 from rebalance_check.properties.assignment.connect_histories import random_history
-from rebalance_check.properties.assignment.connect_rounds import Course
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_EAGER, Course
 from rebalance_check.properties.assignment.connect_steps import (
     DEFAULT_MAX_DELAY_MS,
     Configure,

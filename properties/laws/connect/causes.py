@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
     ConfigAppended,
     ConnectAssignmentReceived,
     ConnectorStarted,
@@ -12,16 +13,85 @@ from rebalance_check.model.vocabulary.events import (
     MemberCrashed,
     MemberLeft,
     MemberStarted,
+    RequestAnswered,
+    RequestParked,
+    RequestSent,
     TaskStarted,
 )
-from rebalance_check.properties.engines import Effect, cause
+from rebalance_check.properties.engines import CHECKED, Effect, Excused, Findings, broken, cause, form
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.restarts import NOTED_MS, Restarts
+from rebalance_check.properties.views.round_causes import OF_MEMBERS, RoundCauses
 from rebalance_check.properties.views.worker import Started, work_of
 
 UPDATES: Final = 3
 """So many causes to start again add up: an assignment, and one update that a herder notes while it acts on another."""
+
+
+def _round(event: ConnectAssignmentReceived, causes: RoundCauses) -> Findings:
+    """The first worker that receives the assignment of a generation shows the round."""
+    if not causes.is_new_round or causes.last is None:
+        return None
+    if causes.has_cause:
+        return CHECKED
+    last = causes.last
+    if event.config_offset == last.config_offset:
+        return Excused("no record of the config topic came: a JoinGroup may have come twice")
+    if event.config_offset > causes.end:
+        return Excused("the records of the config topic are not all in the history")
+    return broken(
+        f"generation {event.generation} began without a cause",
+        (f"{last.member} received the assignment of generation {last.generation} at {STEP};", last),
+        (f"{event.member} received that of generation {event.generation} at {STEP}, by further records of the "
+         "config topic; neither members, connectors nor committed task configs had changed since: contradiction.",
+         event),
+    )  # fmt: skip
+
+
+ConnectRoundHasACause: Final = Invariant(
+    name="connect_round_has_a_cause",
+    family="connect",
+    claim="a round of a Connect group has a cause: its members or its coordinator changed, the round before revoked, "
+    "delayed or failed, connectors were created or removed, or task configs were committed; no other record of the "
+    "config topic begins one",
+    source="KIP-415; DistributedHerder.ConfigUpdateListener, handleRebalanceCompleted; WorkerCoordinator",
+    premises=(
+        "the config topic is recorded, and so are the starts and ends of members",
+        "a worker that has read further than its assignment when it accepts it joins again",
+        "a round for which no worker read more is excused: the network may deliver a JoinGroup twice",
+        "a record explains two rounds, a change of the members three: workers that act on it later ask for more",
+        "an id that its coordinator forgets rejoins: MembershipLost, CoordinatorLost or MemberPaused tells it",
+    ),
+    exempted_by=(*OF_MEMBERS, AssignmentAccepted, ConfigAppended, RequestAnswered, RequestParked, RequestSent),
+    fold=form(
+        {ConnectAssignmentReceived: _round}, views=(RoundCauses,), needs=((ConfigAppended,), (AssignmentAccepted,))
+    ),
+    breaks="""
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=0)
+        AssignmentAccepted(member="w0", generation=1, config_offset=0, work=())
+        ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED"}')
+        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=1)
+    """,
+    holds="""
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=0)
+        AssignmentAccepted(member="w0", generation=1, config_offset=0, work=())
+        ConfigAppended(writer="w0", offset=0, key="connector-c", value='{"properties":{}}')
+        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=1)
+    """,
+    excuses="""
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=1)
+        AssignmentAccepted(member="w0", generation=1, config_offset=1, work=())
+        ConfigAppended(writer="w0", offset=0, key="target-state-c", value='{"state":"PAUSED"}')
+        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=1)
+    """,
+)  # fmt: skip
 
 
 def _starts_again(event: Started, restarts: Restarts) -> Effect:
@@ -90,5 +160,5 @@ WorkStartsAgainForACause: Final = Invariant(
     """,
 )
 
-LAWS: Final = (WorkStartsAgainForACause,)
+LAWS: Final = (ConnectRoundHasACause, WorkStartsAgainForACause)
 """In the order in which reports name them."""

@@ -182,30 +182,11 @@ PausesAfterRefusals: Final = of_clients(
     source="retry.backoff.ms; AbstractCoordinator.joinGroupIfNeeded, lookupCoordinator",
     premises=("commits are repeated by the application, and do not count",),
     fold=form(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), _pauses), views=(RefusedForNow,)),
-    breaks="""
-        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")
-    """,
-    holds="""
-        ReplyObserved(request=1, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=100)
-        ReplyObserved(request=2, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=200)
-        ReplyObserved(request=3, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=300)
-        ReplyObserved(request=4, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=400)
-        ReplyObserved(request=5, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=500)
-        ReplyObserved(request=6, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=600)
-        ReplyObserved(request=7, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=700)
-        ReplyObserved(request=8, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=800)
-        ReplyObserved(request=9, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=900)
-        ReplyObserved(request=10, api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms=1000)
-    """,
+    breaks=REFUSALS * 'ReplyObserved(api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE")\n',
+    holds="\n".join(
+        f'ReplyObserved(api="FindCoordinator", error="COORDINATOR_NOT_AVAILABLE", time_ms={100 * number})'
+        for number in range(1, REFUSALS + 1)
+    ),
 )
 
 LeavesOnClose: Final = of_clients(

@@ -5,34 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import (
-    Event,
-    MemberCrashed,
-    MemberLeft,
-    MembershipLost,
-    MemberStarted,
-    ProcessEnded,
-    ProcessStarted,
-    ReplyObserved,
-    RequestAnswered,
-    RequestObserved,
-    RequestSent,
-)
+from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestAnswered, RequestObserved, RequestSent
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.engines import Due, Excused, Findings, deadline, form
 from rebalance_check.properties.engines.rules import Reason
 from rebalance_check.properties.kinds import declared
-from rebalance_check.properties.laws.asking import (
-    DISTURBED,
-    counted_from,
-    left,
-    lost,
-    of_clients,
-    of_member,
-    of_process,
-    requests,
-    verdict,
-)
+from rebalance_check.properties.laws.asking import DISTURBED, GONE, counted_from, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
@@ -160,12 +138,7 @@ HeartbeatsKeepTheSession: Final = of_clients(
     fold=deadline(
         dict.fromkeys((RequestObserved, RequestSent, ReplyObserved, RequestAnswered), _speaks),
         dict.fromkeys((RequestObserved, RequestSent), _spoke),
-        cancels={
-            **dict.fromkeys((RequestObserved, RequestSent), left),
-            **dict.fromkeys((ReplyObserved, RequestAnswered), lost),
-            **dict.fromkeys((ProcessStarted, ProcessEnded), of_process),
-            **dict.fromkeys((MemberStarted, MemberLeft, MemberCrashed, MembershipLost), of_member),
-        },
+        cancels=GONE,
         counts_from=_counted_from,
         views=(Clients,),
     ),

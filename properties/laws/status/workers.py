@@ -60,13 +60,15 @@ StatusCarriesTheGeneration: Final = Invariant(
     ),
     breaks="""
         WorkerConfigured(member="w0", mode="compatible", store="w0")
-        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3)
-        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, safe=False)
+        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=3)
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
     """,
     holds="""
         WorkerConfigured(member="w0", mode="compatible", store="w0")
-        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3)
-        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=2, safe=False)
+        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=3)
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=2, safe=False)
     """,
 )
 
@@ -89,9 +91,10 @@ def _cleaned_up(event: AssignmentAccepted | WorkerClaimed, cleanups: Cleanups) -
 _LEADS: Final = """
         WorkerConfigured(member="w0", mode="compatible", store="w0")
         ConfigSnapshotTaken(member="w0", offset=3, connectors=(("c", "x"),), tasks=())
-        StatusRead(worker="w0", key="status-connector-c", offset=0, status="RUNNING", generation=1)
-        StatusRead(worker="w0", key="status-task-c-0", offset=1, status="RUNNING", generation=1)
-        ConnectAssignmentReceived(member="w0", generation=2, member_id="a", config_offset=3)"""
+        StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=1, status="RUNNING", generation=1)
+        ConnectAssignmentReceived(member="w0", generation=2, member_id="a", protocol="compatible", leader="a",
+                                  leader_url="u", config_offset=3)"""
 
 RemovedWorkLosesItsStatus: Final = Invariant(
     name="removed_work_loses_its_status",
@@ -114,7 +117,7 @@ RemovedWorkLosesItsStatus: Final = Invariant(
         AssignmentAccepted(member="w0", generation=2, config_offset=3, work=())
     """,
     holds=f"""{_LEADS}
-        StatusAttempted(worker="w0", key="status-task-c-0", status="DESTROYED", generation=2, safe=False)
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="DESTROYED", generation=2, safe=False)
         AssignmentAccepted(member="w0", generation=2, config_offset=3, work=())
     """,
 )
@@ -175,7 +178,8 @@ def _how(work: str, worker: Worker) -> str:
 
 _RUNS: Final = """
         WorkerConfigured(member="w0", mode="compatible", store="w0")
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=9, assigned=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                                  config_offset=9, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")"""
 
 LastStatusSaysWhatRuns: Final = Invariant(
@@ -188,7 +192,7 @@ LastStatusSaysWhatRuns: Final = Invariant(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",
         "the worker claims it, and its last write of it was acknowledged",
         "a write of another worker, or one that is tried again, may come behind it: check and append of a safe write "
-        "are not atomic",
+        "are not atomic, and its generation may be as new where the group was created anew",
         "without records of the config topic every target state is possible",
     ),
     needs_end=True,
@@ -207,15 +211,15 @@ LastStatusSaysWhatRuns: Final = Invariant(
         RunSettled()
     """,
     holds=f"""{_RUNS}
-        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", value="{{}}")
-        StatusAppended(worker="w0", key="status-task-c-0", offset=0)
-        StatusAnswered(worker="w0", key="status-task-c-0", outcome="ok")
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{{}}")
+        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
+        StatusAnswered(worker="w0", key="status-task-c-0", attempt=0, send=1, outcome="ok")
         RunSettled()
     """,
     excuses=f"""{_RUNS}
-        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", value="{{}}")
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{{}}")
         RunSettled()
     """,
 )  # fmt: skip

@@ -12,8 +12,8 @@ from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import search
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS, CONNECT_INCREMENTAL
 from rebalance_check.properties.assignment.connect_histories import SHAPES
+from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS, CONNECT_INCREMENTAL
 
 pytestmark = pytest.mark.oracle
 

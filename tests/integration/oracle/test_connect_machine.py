@@ -13,13 +13,13 @@ from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import protocol_of
-from rebalance_check.properties.assignment.connect_claims import (
+from rebalance_check.properties.assignment.connect_claims import broken_connect_claims
+from rebalance_check.properties.assignment.connect_rounds import (
     CONNECT_ASSIGNORS,
     CONNECT_EAGER,
     CONNECT_INCREMENTAL,
-    broken_connect_claims,
+    Course,
 )
-from rebalance_check.properties.assignment.connect_rounds import Course
 from rebalance_check.properties.assignment.connect_steps import (
     Configure,
     CutOff,
