@@ -11,8 +11,12 @@ from typing import Any, Final
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 
 FILLED: Final[Mapping[str, Any]] = MappingProxyType(
-    {"connection": 1, "process": "p0", "version": 9, "incarnation": 0, "generation": 0, "error": "NONE"}
-)
+    {
+        "connection": 1, "process": "p0", "version": 9, "incarnation": 0, "generation": 0, "error": "NONE",
+        "protocol": "compatible", "leader": "a", "leader_url": "u", "config_offset": 0,
+        "attempt": 0, "send": 1, "partition": 0, "writer": "w0",
+    }
+)  # fmt: skip
 """The values of fields that an event must have, where its history leaves them out."""
 
 _ANSWERS: Final = frozenset({"ReplyObserved", "ReplyReceived", "RequestAnswered"})

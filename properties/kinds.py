@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
@@ -85,21 +85,25 @@ class Memory:
 
     The judge keeps one of each class per group, and lets it take an event before the folds that look at it;
     ``handlers`` as of a `Fold`. ``missing`` says which premise of all those folds does not hold, empty while it does.
+    ``uses`` are the classes of the memories that it looks at, which it is made with and which take an event before it;
+    ``built_on`` are those memories.
     """
+
+    uses: ClassVar[tuple[type[Memory], ...]] = ()
 
     def __init__(self, handlers: Mapping[type[Event], Handler] = MappingProxyType({})) -> None:
         self.handlers = handlers
         self.missing = ""
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The memories that this one looks at; they take an event before it."""
-        return ()
+        self.built_on: tuple[Memory, ...] = ()
 
     @classmethod
-    def begin(cls, memories: Memories) -> Memory:  # noqa: ARG003 - for those that build on another memory
+    def begin(cls, memories: Memories) -> Memory:
         """A new one; ``memories`` are the others of the group."""
-        return cls()
+        make: Callable[..., Memory] = cls
+        used = tuple(one.among(memories) for one in cls.uses)
+        made = make(*used)
+        made.built_on = used
+        return made
 
     @classmethod
     def among(cls, memories: Memories) -> Self:

@@ -9,7 +9,7 @@ things in a generation, by whichever of the two events comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
@@ -19,8 +19,8 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     TaskStarted,
 )
-from rebalance_check.properties.engines.form import FormFold
-from rebalance_check.properties.engines.rules import Findings, Rule, Views
+from rebalance_check.properties.engines.form import form
+from rebalance_check.properties.engines.rules import Findings, Rule
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.holdings import Holdings
 
@@ -34,22 +34,10 @@ GRANTS: tuple[type[Event], ...] = (
 """The events by which it becomes known that a member holds something in a generation."""
 
 
-def ownership(
-    rule: Rule, *, also: Mapping[type[Event], Rule] | None = None, views: Views = ()
-) -> Callable[[Invariant], Fold]:
-    """An invariant about owners.
+def ownership(rule: Rule) -> Callable[[Invariant], Fold]:
+    """An invariant about owners: ``rule`` takes the holder, the things that it came to hold, the event, `Holdings`."""
 
-    ``rule`` takes the holder, the things that it came to hold, and the event; ``also`` has rules for
-    further events. Rules of both kinds are given `Holdings` and the further ``views``.
-    """
+    def granted(event: Event, holdings: Holdings) -> Findings:
+        return rule(*holdings.granted, event, holdings) if holdings.granted is not None else None
 
-    def granted(event: Event, holdings: Holdings, *others: object) -> Findings:
-        if holdings.granted is None:
-            return None
-        holder, things = holdings.granted
-        return rule(holder, things, event, holdings, *others)
-
-    def fold(invariant: Invariant) -> Fold:
-        return FormFold(invariant, {**dict.fromkeys(GRANTS, granted), **(also or {})}, (Holdings, *views))
-
-    return fold
+    return form(dict.fromkeys(GRANTS, granted), views=(Holdings,))

@@ -35,9 +35,8 @@ from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.assignments import Computed
+from rebalance_check.properties.views.members import COOPERATIVE, Member, Members
 from rebalance_check.properties.views.members import EAGER as EAGER_PROTOCOL
-from rebalance_check.properties.views.members import Member, Members
-from rebalance_check.properties.views.revocations import Revocations
 
 # ---------------------------------------------------------------------------------------------- callbacks
 
@@ -382,16 +381,15 @@ ResetMemberLosesEverything: Final = Invariant(
 )
 
 
-def _kept_until_joined(event: MemberJoined, revocations: Revocations) -> Findings:
-    """It joined without partitions that it gave up: no assignment had asked for that."""
-    before = revocations.at_join
-    if before is None or not before.is_settled:
+def _kept_until_joined(event: MemberJoined, members: Members) -> Findings:
+    """It joined without what it gave up: no assignment had asked for that."""
+    member = members.of(event.member)
+    early = member.early
+    if member.protocol != COOPERATIVE or member.settled is None:
         return None
-    early = before.early
     if early is None:
-        if not before.owns_some:
-            return None
-        return Excused(before.excused) if before.excused else CHECKED
+        found = Excused(member.excused) if member.excused else CHECKED
+        return found if member.settled.owned else None
     gone = ", ".join(early.partitions)
     return broken(
         f"{event.member} gave up {gone} before it joined generation {event.generation}",
@@ -414,7 +412,7 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form(
         {MemberJoined: _kept_until_joined},
-        views=(Revocations,),
+        views=(Members,),
         needs=((MemberStarted,), (AssignmentCompleted,)),
     ),
     breaks="""

@@ -9,7 +9,6 @@ from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
     AssignmentCompleted,
     AssignmentComputed,
-    ConnectAssignmentComputed,
     Event,
     GenerationStarted,
     IncarnationStarted,
@@ -24,14 +23,13 @@ from rebalance_check.properties.engines import (
     Finding,
     agreement,
     broken,
+    form,
     ownership,
 )
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.claims import Claims
 from rebalance_check.properties.views.holdings import (
-    EAGER,
     EXEMPTS_A_HOLDER,
     Holder,
     Holdings,
@@ -210,7 +208,7 @@ AssignedOncePerGeneration: Final = Invariant(
 # ---------------------------------------------------------------------------------------------- revoked before given on
 
 
-def _withheld(event: AssignmentComputed, holdings: Holdings, _claims: Claims) -> Iterator[Finding]:
+def _withheld(event: AssignmentComputed, holdings: Holdings) -> Iterator[Finding]:
     """A partition that one member claims and does not keep goes to no other member, unless that claims it too."""
     claims = {member: frozenset(things) for member, things in event.owned_partitions}
     kept = {member: frozenset(things) for member, things in event.assignments}
@@ -241,56 +239,14 @@ def _moved_in_one_round(
     )  # fmt: skip
 
 
-def _given_up_before(
-    holder: Holder, things: tuple[str, ...], event: Event, holdings: Holdings, claims: Claims
-) -> Iterator[Finding]:
-    """No other member of this generation may still hold a thing that was granted in it."""
-    if holder.round is None or holdings.rounds.is_removed(holder.round[0], holder.member_id):
-        return
-    for thing in things:
-        if thing in holder.holds and holder.holds[thing] is event:
-            found: Finding = CHECKED
-            for other in claims.who_may_take_part(holder, thing, holdings):
-                found = _still_held(holder, other, thing, event, holdings, claims)
-                if not isinstance(found, Excused):
-                    break
-            yield found
-
-
-def _still_held(  # noqa: PLR0917 - a rule and its views
-    holder: Holder, other: Holder, thing: str, event: Event, holdings: Holdings, claims: Claims
-) -> Finding:
-    if thing in other.unconfirmed:
-        return Excused("is not confirmed by an assignment")
-    if not holdings.rounds.have_coordinator_events and holdings.instances.share_an_instance_id(other.name, holder.name):
-        return Excused("took over the instance id")
-    if holder.work_protocol == EAGER and thing in other.ignored_claims():
-        return Excused("an eager round ignores claims of an incremental one")
-    if not claims.binds(other, holder, thing, holdings):
-        return Excused("does not take part in the generation")
-    generation = holder.round[1] if holder.round else 0
-    return broken(
-        f"{thing} is granted to {holder.name} in generation {generation} while {other.name} still holds it",
-        (f"{other.name} holds {thing} since {STEP}, and takes part in generation {generation}.", other.holds[thing]),
-        (f"{holder.name} got {thing} at {STEP} before {other.name} gave it up: contradiction.", event),
-    )
-
-
 RevokedBeforeReassigned: Final = Invariant(
     name="revoked_before_reassigned",
     family="ownership",
     claim="a member's claim is given to another member only in a later round, after the member gave it up",
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
-    premises=(
-        "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
-        "a member takes part in a generation when its join reached the leader, and it was not removed since",
-        "a worker's claim counts as its leader read it, which may be an old one where a JoinGroup came twice",
-        "a member that is silent, removed, or knows that it lost its membership is a zombie and binds no other",
-        "an eager round of Connect workers ignores claims and work of an incremental one (KAFKA-13816)",
-    ),
-    exempted_by=(*EXEMPTS_A_HOLDER, ConnectAssignmentComputed),
-    evidence=Evidence.CONCERNED,
-    fold=ownership(_given_up_before, also={AssignmentComputed: _withheld}, views=(Claims,)),
+    premises=("a claim is passed over where the receiver claims the partition too (one of the claims is stale)",),
+    evidence=Evidence.PRESENCE,
+    fold=form({AssignmentComputed: _withheld}, views=(Holdings,)),
     breaks="""
         AssignmentComputed(member="m0", generation=2, owned_partitions=(("m0", ("t-0",)), ("m1", ())),
                            assignments=(("m0", ()), ("m1", ("t-0",))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigReadEnded,
@@ -20,7 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerClaimed,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.workers import Workers
 
 READ: Final = "ok"
@@ -34,6 +34,8 @@ class Away(Memory):
     that found no coordinator. A worker that is paused, or has no coordinator to join with, is not away.
     """
 
+    uses: ClassVar = (Workers,)
+
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
         self.lost: dict[str, MembershipLost] = {}
@@ -46,16 +48,6 @@ class Away(Memory):
         )  # fmt: skip
         handlers: dict[type[Event], Handler] = dict.fromkeys(kinds, self._take)
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The workers."""
-        return (self.workers,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Away:
-        """Built on the workers."""
-        return cls(Workers.among(memories))
 
     def up_to_date(self) -> None:
         """Let the last event take effect, which a rule for an event of another type does not precede."""

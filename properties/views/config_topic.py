@@ -8,6 +8,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
     ConfigCompacted,
+    ConfigTransactionEnded,
     CoordinatorLost,
     Event,
     MemberPaused,
@@ -26,7 +27,13 @@ class ConfigTopic(Memory):
     """
 
     def __init__(self) -> None:
-        super().__init__({ConfigAppended: self._on_appended, ConfigCompacted: self._on_compacted})
+        super().__init__(
+            {
+                ConfigAppended: self._on_appended,
+                ConfigTransactionEnded: self._on_marker,
+                ConfigCompacted: self._on_compacted,
+            }
+        )
         self.last: dict[str, ConfigAppended] = {}
         self.out_of_order: set[str] = set()
         self.compacted_to = 0
@@ -38,6 +45,9 @@ class ConfigTopic(Memory):
             self._commit_before[event.key] = self.last[event.key].offset
         self._end = event.offset + 1
         self.last[event.key] = event
+
+    def _on_marker(self, event: ConfigTransactionEnded) -> None:
+        self._end = event.offset + 1
 
     def _on_compacted(self, event: ConfigCompacted) -> None:
         """The last records of a connector are all that a later reader finds: in this order they say something else.

@@ -7,7 +7,7 @@ tell the coordinator's incarnation is placed in one only where the coordinator's
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
@@ -36,7 +36,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkCancelled,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.past_members import Departed, GenerationMembers
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
@@ -200,6 +200,8 @@ class Holdings(Memory):
     thing taken, or a generation entered with things still held (not every client tells when it joins).
     """
 
+    uses: ClassVar = (Rounds, Instances)
+
     def __init__(self, rounds: Rounds, instances: Instances) -> None:
         self.rounds = rounds
         self.instances = instances
@@ -226,16 +228,6 @@ class Holdings(Memory):
             LogTailLost: self.on_tail_lost,
         }
         super().__init__(handlers)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Holdings:
-        """Built on the coordinator's events and the starts of processes."""
-        return cls(Rounds.among(memories), Instances.among(memories))
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The coordinator's rounds, and the instance ids of processes."""
-        return self.rounds, self.instances
 
     def of(self, name: str) -> Holder:
         """The things of the member process ``name``."""

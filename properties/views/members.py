@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
@@ -20,8 +21,10 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RequestSent,
+    SubscriptionChanged,
 )
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.recent import DEPARTED, WAITING, Recent
 
@@ -30,7 +33,7 @@ COOPERATIVE: Final = "cooperative"
 
 _Taken: TypeAlias = (
     MemberStarted | MemberCrashed | MemberLeft | MemberJoined | MembershipLost | PartitionsAssigned
-    | PartitionsRevoked | PartitionsLost | AssignmentCompleted
+    | PartitionsRevoked | PartitionsLost | AssignmentCompleted | RequestSent | SubscriptionChanged
 )  # fmt: skip
 
 
@@ -43,9 +46,15 @@ class Member:
     ``resumed`` the event by which it was in a generation again after it had lost partitions, ``reset`` its last
     `MembershipLost` until it is in a generation again. ``was_called_back`` says that a callback, or its start, shows
     its partitions.
+    ``settled`` is the round that it completed since it joined last, ``early`` its last revocation after that of
+    partitions that it wants, and ``excused`` why another one is none. ``topics`` are its subscription (None: unknown).
     """
 
     protocol: str = ""
+    topics: frozenset[str] | None = None
+    settled: AssignmentCompleted | None = None
+    early: PartitionsRevoked | None = None
+    excused: str = ""
     owned: dict[str, Event] = field(default_factory=dict)
     revoked: dict[str, PartitionsRevoked] = field(default_factory=dict)
     lost: dict[str, PartitionsLost] = field(default_factory=dict)
@@ -71,7 +80,7 @@ class Members(Memory):
     def __init__(self) -> None:
         kinds = (
             MemberStarted, MemberCrashed, MemberLeft, MemberJoined, MembershipLost, PartitionsAssigned,
-            PartitionsRevoked, PartitionsLost, AssignmentCompleted,
+            PartitionsRevoked, PartitionsLost, AssignmentCompleted, RequestSent, SubscriptionChanged,
         )  # fmt: skip
         super().__init__(dict.fromkeys(kinds, self.take))
         self._members: Recent[str, Member] = Recent(WAITING)
@@ -108,7 +117,12 @@ class Members(Memory):
                 self._members.pop(event.member, None)
                 self._ended[event.member] = None
             case MembershipLost():
-                member.reset = event
+                member.reset, member.early, member.excused = event, None, "belongs to no generation"
+            case SubscriptionChanged():
+                member.topics = frozenset(event.topics)
+            case RequestSent():
+                if event.api == Api.LEAVE_GROUP:
+                    member.early, member.excused = None, "left its group"
             case MemberJoined():
                 self._join(member, event)
             case PartitionsAssigned():
@@ -120,18 +134,25 @@ class Members(Memory):
             case AssignmentCompleted():
                 member.regain(event.owned, event)
                 member.owned = {one: member.owned.get(one, event) for one in event.owned}
-                member.reset = None
+                member.reset, member.settled = None, event
             case PartitionsRevoked() | PartitionsLost():
                 self._give_up(member, event)
 
     def _join(self, member: Member, event: MemberJoined) -> None:
         member.reset, member.joined = None, event
+        member.settled, member.early, member.excused = None, None, ""
         member.gone_before_join = dict(member.revoked)
         if event.generation != NO_GENERATION:
             member.resumed = event
 
     def _give_up(self, member: Member, event: PartitionsRevoked | PartitionsLost) -> None:
         member.was_called_back = True
+        if isinstance(event, PartitionsRevoked) and member.settled is not None and member.reset is None:
+            topics = {topic_of(one) for one in event.partitions}
+            if topics if member.topics is None else topics & member.topics:
+                member.early = event
+            elif event.partitions:
+                member.excused = "does not want the topic any more"
         for partition in event.partitions:
             member.owned.pop(partition, None)
             if isinstance(event, PartitionsRevoked):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
@@ -26,7 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.model.vocabulary.ids import topic_of
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.holdings import Holdings
 
 
@@ -36,6 +36,8 @@ class Ownerless(Memory):
     ``exist`` are all partitions, ``metadata_ms`` is how old metadata may be. ``is_shaken``: at this event members,
     topics or the coordinator changed, so that the group needs its time anew.
     """
+
+    uses: ClassVar = (Holdings,)
 
     def __init__(self, holdings: Holdings) -> None:
         moved, shaken, present = self._on_moved, self._on_shaken, self._on_present
@@ -60,16 +62,6 @@ class Ownerless(Memory):
         self._holdings = holdings
         self._wanted: dict[str, frozenset[str]] = {}
         self._present: set[str] = set()
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The holdings of each member."""
-        return (self._holdings,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Self:
-        """Built on the holdings of the group."""
-        return cls(Holdings.among(memories))
 
     def _on_topics(self, event: TopicsDescribed) -> None:
         """Other partitions exist; members learn of them in the time that metadata may be old."""

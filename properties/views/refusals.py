@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import LookUpAnswered, ReplyObserved, RequestAnswered
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.clients import Clients
 from rebalance_check.properties.views.errors import COORDINATOR_ERRORS, REBALANCE_IN_PROGRESS, UNSEEN
 from rebalance_check.properties.views.recent import WAITING, Recent
@@ -26,21 +26,13 @@ class RefusedForNow(Memory):
     A request that was on its way when the refusal before it came is no repetition.
     """
 
+    uses: ClassVar = (Clients,)
+
     def __init__(self, clients: Clients) -> None:
         super().__init__(dict.fromkeys((ReplyObserved, RequestAnswered, LookUpAnswered), self._take))
         self.run: deque[ReplyObserved] | None = None
         self._clients = clients
         self._runs: Recent[tuple[str, int, str], deque[ReplyObserved]] = Recent(WAITING)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> RefusedForNow:
-        """Built on the clients."""
-        return cls(Clients.among(memories))
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The clients."""
-        return (self._clients,)
 
     def _take(self, _event: ReplyObserved | RequestAnswered | LookUpAnswered) -> None:
         self.run = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import (
     ConfigAppended,
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.worker import NO_ERROR, connector_of
@@ -33,6 +33,8 @@ class Restarts(Memory):
     ``is_topic_recorded`` says that some record of the config topic came before. Of the assignment at hand ``new`` are
     those that its worker starts for it, and ``noted`` those of them that were asked for shortly before.
     """
+
+    uses: ClassVar = (Workers,)
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
@@ -55,16 +57,6 @@ class Restarts(Memory):
             MemberPaused: self._away,
         }
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The workers."""
-        return (self.workers,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Restarts:
-        """Built on the workers."""
-        return cls(Workers.among(memories))
 
     def _appended(self, event: ConfigAppended) -> None:
         self.is_topic_recorded = True

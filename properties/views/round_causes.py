@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -22,7 +22,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     WorkerConfigured,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.clients import Clients
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.holdings import Round, Rounds
@@ -53,6 +53,8 @@ class RoundCauses(Memory):
     last record of the config topic that was seen.
     """
 
+    uses: ClassVar = (Rounds, Clients)
+
     def __init__(self, rounds: Rounds, clients: Clients) -> None:
         self.rounds, self.clients = rounds, clients
         self.is_new_round = False
@@ -69,16 +71,6 @@ class RoundCauses(Memory):
             **handlers, ConfigAppended: self._appended, ConnectAssignmentReceived: self._received,
             AssignmentAccepted: self._accepted, RequestParked: self._parked,
         })  # fmt: skip
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The rounds of the group, and its members by their own records."""
-        return (self.rounds, self.clients)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> RoundCauses:
-        """Built on the rounds and members of the group."""
-        return cls(Rounds.among(memories), Clients.among(memories))
 
     def _changed(self, _event: Event) -> None:
         self._note(NOWHERE, ANSWERS_OF_MEMBERS)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final, NamedTuple, Self
+from typing import ClassVar, Final, NamedTuple
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import GroupDescribed, RequestIssued
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.steps import (
     FORMED,
@@ -38,20 +38,12 @@ class StepMemory(Memory, ABC):
 
     is_prompt = False
 
+    uses: ClassVar = (Steps,)
+
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
         self._ended: Step | None = None
         super().__init__({GroupDescribed: self._on_described})
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The steps of the scenario."""
-        return (self._steps,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Self:
-        """Built on the steps of the scenario."""
-        return cls(Steps.among(memories))
 
     def _on_described(self, _event: GroupDescribed) -> None:
         before, self._ended = self._ended, self._steps.step

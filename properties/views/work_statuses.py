@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
@@ -21,7 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerClaimed,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.config_readers import state_in, value_of
 from rebalance_check.properties.views.status_stores import DESTROYED, Item, Stores, Write, item_of, work_named
 from rebalance_check.properties.views.worker import Started, connector_of, work_of
@@ -62,6 +62,8 @@ def _state_in(value: str | None) -> str:
 class Announcements(Memory):
     """By worker and work the start that no status followed, and the last call; by work the last record."""
 
+    uses: ClassVar = (Workers, Stores)
+
     def __init__(self, workers: Workers, stores: Stores) -> None:
         self.workers, self.stores = workers, stores
         self.silent: dict[tuple[str, str], Started] = {}
@@ -77,16 +79,6 @@ class Announcements(Memory):
             MemberLeft: self._gone,
         }
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The workers, and their status stores."""
-        return (self.workers, self.stores)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Announcements:
-        """Built on the workers and their stores."""
-        return cls(Workers.among(memories), Stores.among(memories))
 
     def write_of(self, record: StatusAppended | StatusAttempted | None) -> Write | None:
         """The call that a record comes from; None where the history does not hold it."""
@@ -128,6 +120,8 @@ class Cleanups(Memory):
     ``over`` is the clean-up that the event at hand ends.
     """
 
+    uses: ClassVar = (Workers, Stores)
+
     def __init__(self, workers: Workers, stores: Stores) -> None:
         self._workers, self._stores = workers, stores
         self._due: dict[str, Cleanup] = {}
@@ -146,16 +140,6 @@ class Cleanups(Memory):
             MemberJoined: self._join,
         }
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The workers and their status stores."""
-        return (self._workers, self._stores)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Cleanups:
-        """Built on the workers and their stores."""
-        return cls(Workers.among(memories), Stores.among(memories))
 
     def _received(self, event: ConnectAssignmentReceived) -> None:
         """Work that is cached and no longer configured."""

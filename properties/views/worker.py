@@ -8,7 +8,6 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentAccepted,
-    CancelledWorkEnded,
     ConfigSnapshotTaken,
     ConnectAssignmentReceived,
     ConnectorStarted,
@@ -22,7 +21,6 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     TaskStopped,
     WorkCancelled,
-    WorkerClaimed,
     WorkerConfigured,
     WorkRevocationStarted,
     WorkStateChanged,
@@ -38,7 +36,6 @@ Started = ConnectorStarted | TaskStarted
 """A connector or a task was started."""
 
 SHOWS_WHAT_RUNS: Final[tuple[type[Event], ...]] = (
-    CancelledWorkEnded,
     ConnectorStopped,
     MemberCrashed,
     MemberLeft,
@@ -68,7 +65,6 @@ class Worker:
     number: int = 0
     configured: WorkerConfigured | None = None
     member_id: str = ""
-    claimed: WorkerClaimed | None = None
     received: ConnectAssignmentReceived | None = None
     rounds: int = 0
     accepted: AssignmentAccepted | None = None
@@ -81,17 +77,11 @@ class Worker:
     claim: dict[str, Event] | None = None
     admitted: set[str] = field(default_factory=set)
     running: dict[str, Started] = field(default_factory=dict)
-    cancelled: dict[str, list[WorkCancelled]] = field(default_factory=dict)
     failed: dict[str, WorkStateChanged] = field(default_factory=dict)
     states: dict[str, WorkStateChanged] = field(default_factory=dict)
     carried: dict[str, Event] = field(default_factory=dict)
     leftovers: dict[str, Event] = field(default_factory=dict)
     outdated: dict[str, Event] = field(default_factory=dict)
-
-    @property
-    def known(self) -> bool:
-        """Whether the history shows the assignments of this worker."""
-        return self.received is not None
 
     @property
     def known_work(self) -> set[str]:
@@ -133,7 +123,7 @@ class Worker:
     def receive(self, event: ConnectAssignmentReceived) -> None:
         """The eager protocol replaces a claim; the others add assigned work and take revoked work away."""
         if event.protocol == EAGER:
-            if self.known and not self.is_eager:
+            if self.received is not None and not self.is_eager:
                 self.carried = dict.fromkeys(self.running, event)
             left = set(self.carried) - set(event.assigned)
             self.leftovers.update((work, event) for work in left if work in self.running)
@@ -177,14 +167,6 @@ class Worker:
         """Its work may be given to others from this event on, and it does not know."""
         for work in self.running:
             self.outdated.setdefault(work, event)
-
-    def end_cancelled(self, work: str) -> None:
-        """One run of the work that was cancelled is over."""
-        runs = self.cancelled.get(work, [])
-        if runs[1:]:
-            runs.pop(0)
-        else:
-            self.cancelled.pop(work, None)
 
 
 def work_of(event: Started | ConnectorStopped | TaskStopped) -> str:

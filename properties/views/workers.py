@@ -6,10 +6,11 @@ stops has no claim here, and a claim about claims says nothing about it.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
     AssignmentAccepted,
-    CancelledWorkEnded,
     ConfigSnapshotTaken,
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
@@ -38,7 +39,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationStarted,
     WorkStateChanged,
 )
-from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.holdings import Rounds
 from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.worker import FAILED, Started, Worker, work_of
@@ -49,6 +50,8 @@ class Workers(Memory):
 
     ``runners`` are the workers that run a connector or task and have not cancelled it.
     """
+
+    uses: ClassVar = (Rounds,)
 
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
@@ -87,20 +90,9 @@ class Workers(Memory):
             ConnectorStopped: self._stopped,
             TaskStopped: self._stopped,
             WorkCancelled: self._cancelled,
-            CancelledWorkEnded: self._cancelled_ended,
             WorkStateChanged: self._state,
         }
         super().__init__(handlers)
-
-    @property
-    def built_on(self) -> tuple[Memory, ...]:
-        """The rounds of the group."""
-        return (self.rounds,)
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Workers:
-        """Built on the coordinator's events about generations."""
-        return cls(Rounds.among(memories))
 
     def of(self, name: str) -> Worker:
         """The worker process of that name."""
@@ -226,7 +218,7 @@ class Workers(Memory):
     def _claimed(self, event: WorkerClaimed) -> None:
         """It is about to join."""
         worker = self.of(event.member)
-        worker.claimed = worker.unstable = event
+        worker.unstable = event
         worker.lost = None
         if event.member_id:
             self.names[event.member_id] = worker.name
@@ -282,13 +274,7 @@ class Workers(Memory):
 
     def _cancelled(self, event: WorkCancelled) -> None:
         """The worker no longer counts on the work; it may still run."""
-        worker = self.of(event.member)
-        self._end(worker, event.work)
-        worker.cancelled.setdefault(event.work, []).append(event)
-
-    def _cancelled_ended(self, event: CancelledWorkEnded) -> None:
-        """One run of the work that was cancelled is over."""
-        self.of(event.member).end_cancelled(event.work)
+        self._end(self.of(event.member), event.work)
 
     def _state(self, event: WorkStateChanged) -> None:
         """Failed work runs no more, until it is in another state; paused work still belongs to the worker."""

@@ -7,19 +7,13 @@ from collections.abc import Callable
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
-    ConnectAssignmentComputed,
     Event,
-    GenerationStarted,
     MemberCrashed,
     MemberJoined,
-    MemberRemoved,
-    MembershipLost,
     MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
-    RequestSent,
-    TaskStarted,
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
@@ -64,61 +58,6 @@ def test_revoked_before_reassigned__withheld__holds(history: History) -> None:
 def test_revoked_before_reassigned__a_stale_claim_beaten_by_a_newer_claimant__holds(history: History) -> None:
     step = computed({"a": ("t-0",), "b": ("t-0",)}, {"a": (), "b": ("t-0",)})
     assert outcome(RevokedBeforeReassigned, history(step)) is Outcome.HELD
-
-
-GRANT = [
-    assigned("m0", 1, "t-0", member_id="a"),
-    RequestSent(member="m0", api="JoinGroup", request=1),
-    GenerationStarted(incarnation=1, generation=2, members=("a", "b"), leader="b"),
-    assigned("m1", 2, "t-0", member_id="b"),
-]
-
-
-def test_revoked_before_reassigned__granted_while_a_member_of_the_round_holds_it__is_violated(
-    history: History,
-) -> None:
-    assert outcome(RevokedBeforeReassigned, history(*GRANT)) is Outcome.VIOLATED
-    given_up = [*GRANT[:3], revoked("m0", 1, "t-0"), GRANT[3]]
-    assert outcome(RevokedBeforeReassigned, history(*given_up)) is Outcome.HELD
-
-
-def test_revoked_before_reassigned__the_holder_is_silent__holds(history: History) -> None:
-    assert outcome(RevokedBeforeReassigned, history(GRANT[0], *GRANT[2:])) is Outcome.HELD
-
-
-def test_revoked_before_reassigned__the_join_of_a_static_holder_was_lost__holds(history: History) -> None:
-    kept_under_its_old_claims = computed({"a": (), "b": ()}, {"a": (), "b": ("t-0",)})
-    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], kept_under_its_old_claims, GRANT[3])) is Outcome.HELD
-
-
-def connect_computed(claimed: tuple[str, ...], protocol: str = "compatible") -> ConnectAssignmentComputed:
-    return ConnectAssignmentComputed(
-        member="m1", generation=2, member_id="b", incarnation=1, protocol=protocol, leader="b", leader_url="u",
-        config_offset=1, claims=(("a", claimed), ("b", ())),
-    )  # fmt: skip
-
-
-def task_started(member: str, generation: int, member_id: str) -> TaskStarted:
-    return TaskStarted(member=member, generation=generation, member_id=member_id, incarnation=1, task="c-0")
-
-
-def test_revoked_before_reassigned__the_leader_read_a_late_claim_of_a_worker__holds(history: History) -> None:
-    """A JoinGroup that comes a second time, late, claims what the worker claimed long ago."""
-    started = (task_started("m0", 1, "a"), *GRANT[1:3])
-    granted = task_started("m1", 2, "b")
-    assert outcome(RevokedBeforeReassigned, history(*started, connect_computed(()), granted)) is Outcome.HELD
-    for leaders in ([], [connect_computed(("c-0",))], [connect_computed((), "default")]):
-        assert outcome(RevokedBeforeReassigned, history(*started, *leaders, granted)) is Outcome.VIOLATED
-
-
-def test_revoked_before_reassigned__the_holder_was_removed__holds(history: History) -> None:
-    removed = MemberRemoved(incarnation=1, generation=2, member_id="a", reason="session expired")
-    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], removed, GRANT[3])) is Outcome.HELD
-
-
-def test_revoked_before_reassigned__the_holder_knows_that_it_is_out__holds(history: History) -> None:
-    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
-    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], lost, GRANT[3])) is Outcome.HELD
 
 
 def test_callbacks_alternate__assigned_revoked_assigned_lost__holds(history: History) -> None:

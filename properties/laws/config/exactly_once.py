@@ -111,32 +111,29 @@ EarlierTasksAreFenced: Final = Invariant(
     ),
     breaks="""
         WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-        ConfigAppended(writer="w0", offset=0, key="tasks-fencing-c", value='{"task-count":1}')
-        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c-0",))
+        ConfigAppended(offset=0, key="tasks-fencing-c", value='{"task-count":1}')
+        ConfigAppended(offset=1, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(offset=2, key="commit-c", value='{"tasks":1}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", config_offset=3, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         RunSettled()
     """,
     holds="""
         WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-        ConfigAppended(writer="w0", offset=0, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":1}')
-        ConfigAppended(writer="w0", offset=2, key="tasks-fencing-c", value='{"task-count":1}')
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c-0",))
+        ConfigAppended(offset=0, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(offset=1, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(offset=2, key="tasks-fencing-c", value='{"task-count":1}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", config_offset=3, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         RunSettled()
     """,
     excuses="""
         WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-        ConfigAppended(writer="w0", offset=0, key="tasks-fencing-c", value='{"task-count":1}')
-        ConfigAppended(writer="w0", offset=1, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":1}')
-        ConfigAppended(writer="w0", offset=3, key="session-key", value='{}')
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", leader="a", leader_url="u",
-                                  config_offset=4, assigned=("c-0",))
+        ConfigAppended(offset=0, key="tasks-fencing-c", value='{"task-count":1}')
+        ConfigAppended(offset=1, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(offset=2, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(offset=3, key="session-key", value='{}')
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", config_offset=4, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         RunSettled()
     """,

@@ -83,9 +83,9 @@ SnapshotsAgree: Final = Invariant(
         ConfigSnapshotTaken(member="w1", offset=4, connectors=(("c", "{}"),))
     """,
     excuses="""
-        ConfigAppended(writer="w0", offset=0, key="task-c-0", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":1}')
-        ConfigAppended(writer="w0", offset=2, key="connector-c", value='{"properties":{}}')
+        ConfigAppended(offset=0, key="task-c-0", value='{"properties":{}}')
+        ConfigAppended(offset=1, key="commit-c", value='{"tasks":1}')
+        ConfigAppended(offset=2, key="connector-c", value='{"properties":{}}')
         ConfigCompacted(removed=())
         ConfigSnapshotTaken(member="w0", offset=3, connectors=(("c", "{}"),), tasks=("c-0",),
                             task_configs=(("c-0", "{}"),))

@@ -61,14 +61,12 @@ OnlyTheLeaderRotatesKeys: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({ConfigAppended: _key_written}, views=(Workers,), needs=((ConnectAssignmentReceived,),)),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=2, member_id="b", protocol="sessioned", leader="a",
-                                  leader_url="u", config_offset=3)
-        ConfigAppended(writer="w0", offset=3, key="session-key", value="{}")
+        ConnectAssignmentReceived(member="w0", generation=2, member_id="b", protocol="sessioned", config_offset=3)
+        ConfigAppended(offset=3, key="session-key", value="{}")
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=2, member_id="a", protocol="sessioned", leader="a",
-                                  leader_url="u", config_offset=3)
-        ConfigAppended(writer="w0", offset=3, key="session-key", value="{}")
+        ConnectAssignmentReceived(member="w0", generation=2, member_id="a", protocol="sessioned", config_offset=3)
+        ConfigAppended(offset=3, key="session-key", value="{}")
     """,
 )
 
@@ -149,28 +147,25 @@ ChangedTaskConfigsArePublished: Final = Invariant(
         needs=((ConfigAppended,), (ConnectAssignmentReceived,)),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=1, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=1, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
-        ConfigAppended(writer="w0", offset=0, key="connector-c", value='{"properties":{}}')
+        ConfigAppended(offset=0, key="connector-c", value='{"properties":{}}')
         RunSettled()
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=1, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=1, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
-        ConfigAppended(writer="w0", offset=0, key="connector-c", value='{"properties":{}}')
-        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":0}')
+        ConfigAppended(offset=0, key="connector-c", value='{"properties":{}}')
+        ConfigAppended(offset=1, key="commit-c", value='{"tasks":0}')
         RunSettled()
     """,
     excuses="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=1, assigned=("c",))
-        ConfigAppended(writer="w0", offset=1, key="commit-c", value='{"tasks":0}')
-        ConfigAppended(writer="w0", offset=2, key="commit-c", value='{"tasks":0}')
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=1, assigned=("c",))
+        ConfigAppended(offset=1, key="commit-c", value='{"tasks":0}')
+        ConfigAppended(offset=2, key="commit-c", value='{"tasks":0}')
         ConnectorStarted(member="w0", generation=1, connector="c")
-        ConfigAppended(writer="w0", offset=3, key="connector-c", value=None)
-        ConfigAppended(writer="w0", offset=4, key="connector-c", value='{"properties":{}}')
+        ConfigAppended(offset=3, key="connector-c", value=None)
+        ConfigAppended(offset=4, key="connector-c", value='{"properties":{}}')
         RunSettled()
     """,
 )  # fmt: skip

@@ -70,21 +70,18 @@ RevocationLeadsToRejoin: Final = Invariant(
         needs=((ConnectAssignmentReceived,), (AssignmentAccepted,)),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
         RunEnded(pending=())
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
         RejoinRequested(member="w0", reason="revoked")
         RunEnded(pending=())
     """,
     excuses="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
         AssignmentAccepted(member="w1", generation=1, config_offset=3, work=())
         RunEnded(pending=())
     """,
@@ -145,16 +142,14 @@ TasksRunTheirConfigs: Final = Invariant(
         TaskStarted(member="w0", generation=1, task="c-0", config="old")
         ConfigSnapshotTaken(member="w0", offset=9, connectors=(("c", "x"),), tasks=("c-0",),
                             task_configs=(("c-0", "new"),))
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=9)
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=9)
         RunSettled()
     """,
     holds="""
         TaskStarted(member="w0", generation=1, task="c-0", config="new")
         ConfigSnapshotTaken(member="w0", offset=9, connectors=(("c", "x"),), tasks=("c-0",),
                             task_configs=(("c-0", "new"),))
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=9)
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=9)
         RunSettled()
     """,
 )
@@ -198,14 +193,12 @@ ConfiguredWorkRuns: Final = Invariant(
     ),
     breaks="""
         ConfigSnapshotTaken(member="w0", offset=9, connectors=(("c", "x"),))
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=9)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=9)
         RunSettled()
     """,
     holds="""
         ConfigSnapshotTaken(member="w0", offset=9, connectors=(("c", "x"),))
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=9)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=9)
         ConnectorStarted(member="w0", generation=1, connector="c")
         RunSettled()
     """,

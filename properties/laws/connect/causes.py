@@ -146,18 +146,16 @@ WorkStartsAgainForACause: Final = Invariant(
         needs=((ConfigAppended,), (ConnectAssignmentReceived,)),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=1, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=1, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
-        ConfigAppended(writer="w0", offset=1, key="target-state-c", value='{"state":"PAUSED"}')
+        ConfigAppended(offset=1, key="target-state-c", value='{"state":"PAUSED"}')
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
     holds="""
-        ConfigAppended(writer="w0", offset=0, key="connector-c", value='{"properties":{}}')
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=1, assigned=("c",))
+        ConfigAppended(offset=0, key="connector-c", value='{"properties":{}}')
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=1, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
-        ConfigAppended(writer="w0", offset=1, key="connector-c", value='{"properties":{}}')
+        ConfigAppended(offset=1, key="connector-c", value='{"properties":{}}')
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
 )

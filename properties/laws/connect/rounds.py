@@ -48,16 +48,12 @@ ConnectAssignmentIsAgreed: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=agreement({ConnectAssignmentReceived: _received}, headline=_differently, views=(Rounds,)),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2)
-        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=3)
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", config_offset=2)
+        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", config_offset=3)
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2)
-        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2)
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", config_offset=2)
+        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", config_offset=2)
     """,
 )
 
@@ -88,16 +84,12 @@ WorkIsGrantedOnce: Final = Invariant(
         views=(Rounds,),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2, assigned=("c",))
-        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", config_offset=2, assigned=("c",))
+        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", config_offset=2, assigned=("c",))
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2, assigned=("c",))
-        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="u",
-                                  config_offset=2, assigned=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=1, protocol="default", config_offset=2, assigned=("c",))
+        ConnectAssignmentReceived(member="w1", generation=1, protocol="default", config_offset=2, assigned=("c-0",))
     """,
 )
 

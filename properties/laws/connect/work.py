@@ -175,14 +175,12 @@ OnlyAssignedWorkStarts: Final = Invariant(
     ),
     breaks="""
         WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3)
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
     holds="""
         WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         ConnectorStarted(member="w0", generation=1, connector="c")
     """,
 )
@@ -220,33 +218,14 @@ StartWaitsForConfigs: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({AssignmentAccepted: _waits_for_configs}, views=(Workers,), needs=((ConnectAssignmentReceived,),)),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=2, work=("c",))
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=("c",))
     """,
 )
-
-
-def _runs_beyond(event: RunEnded, workers: Workers) -> Iterator[Finding]:
-    """An eager round left the work that the run names as running beyond a claim."""
-    for name, work in event.unclaimed:
-        worker = workers.of(name)
-        if worker.received is None:
-            continue
-        if work in worker.leftovers:
-            yield Excused("an eager round leaves work of an incremental one")
-            continue
-        yield broken(
-            f"{name} runs {work} to the end and does not claim it",
-            (f"{name} received its last assignment, which is none of an eager round that left {work} running, at "
-             f"{STEP}.", worker.received),
-            (f"{work} still runs there at {STEP}: contradiction.", event),
-        )  # fmt: skip
 
 
 def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Workers) -> Findings:
@@ -268,28 +247,23 @@ def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Worker
 RunningWorkIsClaimed: Final = Invariant(
     name="running_work_is_claimed",
     family="connect",
-    claim="whenever a worker joins, or accepts an assignment, and when a run ends, it claims all that it runs",
+    claim="whenever a worker joins, or accepts an assignment, it claims all that it runs",
     source="KIP-415; WorkerCoordinator.onJoinComplete, DistributedHerder.RebalanceListener.onRevoked",
-    premises=(
-        "work of an incremental protocol may go on when an eager assignment comes (KAFKA-13816)",
-        "a run names in RunEnded all work beyond the claims of workers",
-    ),
+    premises=("work of an incremental protocol may go on when an eager assignment comes (KAFKA-13816)",),
     exempted_by=(*SHOWS_WHAT_RUNS, ConnectAssignmentReceived, WorkRevocationStarted),
     evidence=Evidence.CONCERNED,
     fold=form(
-        {WorkerClaimed: _claims_what_runs, AssignmentAccepted: _claims_what_runs, RunEnded: _runs_beyond},
+        {WorkerClaimed: _claims_what_runs, AssignmentAccepted: _claims_what_runs},
         views=(Workers,),
         needs=((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted)),
     ),
     breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3)
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3)
         TaskStarted(member="w0", generation=1, task="c-0")
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
     """,
     holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, assigned=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c-0",))
         TaskStarted(member="w0", generation=1, task="c-0")
         AssignmentAccepted(member="w0", generation=1, config_offset=3, work=("c-0",))
     """,
@@ -337,14 +311,12 @@ RevokedWorkHasStopped: Final = Invariant(
     ),
     breaks="""
         TaskStarted(member="w0", generation=1, task="c-0")
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3, revoked=("c-0",))
     """,
     holds="""
         TaskStarted(member="w0", generation=1, task="c-0")
         TaskStopped(member="w0", generation=1, task="c-0")
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3, revoked=("c-0",))
+        ConnectAssignmentReceived(member="w0", generation=2, config_offset=3, revoked=("c-0",))
     """,
 )
 

@@ -96,12 +96,12 @@ StaleUnassignedIgnored: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({StatusRead: _stale_taken}, views=(Stores,)),
     breaks="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=6)
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=1, status="UNASSIGNED", generation=5)
+        StatusRead(worker="w0", key="status-task-c-0", offset=0, status="RUNNING", generation=6)
+        StatusRead(worker="w0", key="status-task-c-0", offset=1, status="UNASSIGNED", generation=5)
     """,
     holds="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", generation=6)
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=1, status="UNASSIGNED", generation=7)
+        StatusRead(worker="w0", key="status-task-c-0", offset=0, status="RUNNING", generation=6)
+        StatusRead(worker="w0", key="status-task-c-0", offset=1, status="UNASSIGNED", generation=7)
     """,
 )
 
@@ -148,17 +148,17 @@ ReadersConverge: Final = Invariant(
         views=(Stores,),
     ),
     breaks="""
-        StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
-        StatusRead(worker="w1", key="status-connector-c", partition=0, offset=0, status="PAUSED", generation=1)
+        StatusRead(worker="w0", key="status-connector-c", offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w1", key="status-connector-c", offset=0, status="PAUSED", generation=1)
     """,
     holds="""
-        StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
-        StatusRead(worker="w1", key="status-connector-c", partition=0, offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w0", key="status-connector-c", offset=0, status="RUNNING", generation=1)
+        StatusRead(worker="w1", key="status-connector-c", offset=0, status="RUNNING", generation=1)
     """,
     excuses="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=5, status="UNASSIGNED", generation=1)
-        StatusIgnored(worker="w1", key="status-task-c-0", partition=0, offset=5, reason="stale unassigned",
-                      status="UNASSIGNED", generation=1)
+        StatusRead(worker="w0", key="status-task-c-0", offset=5, status="UNASSIGNED", generation=1)
+        StatusIgnored(worker="w1", key="status-task-c-0", offset=5, reason="stale unassigned", status="UNASSIGNED",
+                      generation=1)
     """,
 )
 

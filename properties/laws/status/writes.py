@@ -69,16 +69,16 @@ SuppressedIffNewerCached: Final = Invariant(
         {StatusSuppressed: _suppressed, StatusSent: _sent_unchecked}, views=(Stores,), needs=((StatusAttempted,),)
     ),
     breaks="""
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+        StatusAttempted(worker="w0", key="status-task-c-0", status="UNASSIGNED", status_worker="w0:8083",
                         generation=1, safe=True)
-        StatusSuppressed(worker="w0", key="status-task-c-0", attempt=0)
+        StatusSuppressed(worker="w0", key="status-task-c-0")
     """,
     holds="""
-        StatusRead(worker="w0", key="status-task-c-0", partition=0, offset=0, status="RUNNING", status_worker="w1:8083",
+        StatusRead(worker="w0", key="status-task-c-0", offset=0, status="RUNNING", status_worker="w1:8083",
                    generation=2)
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="UNASSIGNED", status_worker="w0:8083",
+        StatusAttempted(worker="w0", key="status-task-c-0", status="UNASSIGNED", status_worker="w0:8083",
                         generation=1, safe=True)
-        StatusSuppressed(worker="w0", key="status-task-c-0", attempt=0)
+        StatusSuppressed(worker="w0", key="status-task-c-0")
     """,
 )
 
@@ -133,20 +133,20 @@ RetriesAreAdmitted: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({StatusSent: _retried, StatusGivenUp: _given_up}, views=(Stores,), needs=((StatusAttempted,),)),
     breaks="""
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", status_worker="w0:8083",
-                        generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", status_worker="w0:8083", generation=1,
+                        safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", value="{}")
         StatusAttempted(worker="w0", key="status-task-c-1", attempt=1, status="RUNNING", status_worker="w0:8083",
                         generation=2, safe=False)
-        StatusAnswered(worker="w0", key="status-task-c-0", attempt=0, send=1, outcome="retriable")
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=2, value="{}")
+        StatusAnswered(worker="w0", key="status-task-c-0", outcome="retriable")
+        StatusSent(worker="w0", key="status-task-c-0", send=2, value="{}")
     """,
     holds="""
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", status_worker="w0:8083",
-                        generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
-        StatusAnswered(worker="w0", key="status-task-c-0", attempt=0, send=1, outcome="retriable")
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=2, value="{}")
+        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", status_worker="w0:8083", generation=1,
+                        safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", value="{}")
+        StatusAnswered(worker="w0", key="status-task-c-0", outcome="retriable")
+        StatusSent(worker="w0", key="status-task-c-0", send=2, value="{}")
     """,
 )
 
@@ -191,11 +191,11 @@ AppendsAnswerSends: Final = Invariant(
         lacks="no send, or no failure that may be retried, of that number came since",
     ),
     breaks="""
-        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
+        StatusAppended(worker="w0", key="status-task-c-0", offset=0)
     """,
     holds="""
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
-        StatusAppended(worker="w0", key="status-task-c-0", attempt=0, send=1, partition=0, offset=0)
+        StatusSent(worker="w0", key="status-task-c-0", value="{}")
+        StatusAppended(worker="w0", key="status-task-c-0", offset=0)
     """,
 )
 
@@ -225,8 +225,8 @@ FlushWaits: Final = Invariant(
     evidence=Evidence.CONCERNED,
     fold=form({StatusFlushed: _flushed}, views=(Stores,), needs=((StatusFlushStarted,),)),
     breaks="""
-        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", attempt=0, send=1, value="{}")
+        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, safe=False)
+        StatusSent(worker="w0", key="status-task-c-0", value="{}")
         StatusFlushStarted(worker="w0")
         StatusFlushed(worker="w0")
     """,

@@ -25,7 +25,7 @@ KINDS = {
 }  # fmt: skip
 
 TESTED = {
-    "no_double_ownership", "generation_monotonicity", "revoked_before_reassigned", "callbacks_alternate",
+    "no_double_ownership", "generation_monotonicity", "callbacks_alternate",
     "wire_member_id_is_kept", "eager_owns_nothing_while_joining",
 }  # fmt: skip
 

@@ -160,7 +160,7 @@ def test_claims_are_left_out_where_they_would_accuse_a_correct_system() -> None:
     assert {"no_double_ownership", "generation_monotonicity", "lost_is_not_committed"} <= numbered
     assert "no_double_ownership" in plain
     assert plain & {"generation_monotonicity", "lost_is_not_committed", "one_leader"} == set()
-    assert unseen & {"no_double_ownership", "revoked_before_reassigned"} == set()
+    assert "no_double_ownership" not in unseen
 
 
 def test_a_late_answer_of_a_system_without_numbers_is_no_commit_after_the_loss() -> None:
