@@ -65,6 +65,7 @@ SILENT = {
     "wire_instance_id_is_sent",
     "wire_leader_assigns_all_partitions",
     "wire_leader_assigns_its_members",
+    "wire_metadata_is_readable",
     "wire_skipped_assignment_is_empty",
     "wire_static_restart",
 }
