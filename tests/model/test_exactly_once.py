@@ -6,7 +6,6 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.connect.exactly_once.model import MODEL
 from rebalance_check.model.connect.exactly_once.mutants import EXACTLY_ONCE_MUTANTS
 from rebalance_check.model.vocabulary.bounds import Bounds
-from rebalance_check.properties.catalogue import CATALOGUE
 from tests.model.connect_models import (
     breaks_liveness,
     caught,
@@ -44,11 +43,6 @@ def test_what_the_tasks_must_reach_is_reached() -> None:
         HOLDS[2][0]: {"task_after_task_needs_no_round", "start_is_refused", "round_is_outdated"},
     }
     reach_everything(MODEL, places)
-
-
-def test_the_claim_has_the_name_that_it_has_in_the_catalogue() -> None:
-    assert "fenced_before_start" in {claim.__name__ for claim in MODEL.invariants}
-    assert "fenced_before_start" in {invariant.name for invariant in CATALOGUE}
 
 
 @pytest.mark.parametrize("mutant", SAFETY_MUTANTS, ids=lambda mutant: mutant.name)
