@@ -1,4 +1,4 @@
-"""Which event of one file certainly came before which of another: by the protocol, and never by a clock.
+"""Pairs of events of two files of which one certainly came before the other: by the protocol, and never by a clock.
 
 A request is sent before it is answered, a member learns of a generation after the coordinator began it, and a
 generation begins after each of its members asked to join. Where the protocol leaves open which of several events it

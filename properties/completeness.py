@@ -1,4 +1,4 @@
-"""Which part of a history is known to be complete, so that an accusation never rests on a line that was merely lost.
+"""The part of a history that is known to be complete: an accusation never rests on a line that was merely lost.
 
 An accusation *by presence* says that two observed events contradict each other: a lost line cannot excuse it. One *by
 absence* says that something did not happen, and stands only where the records of all sources that could have seen it

@@ -1,4 +1,4 @@
-"""Which files hold parts of one run: they are merged or refused, never judged apart in silence.
+"""Files that hold parts of one run: they are merged or refused, never judged apart in silence.
 
 Files that share no group, or that start runs of other subjects or seeds, are apart. Files that share a group are parts
 of one run if no event number of a source stands in both. Other files are refused.

@@ -1,4 +1,4 @@
-"""Which incarnation of the coordinator a member's events belong to, for clients that show the node they talk to.
+"""The incarnation of the coordinator to which a member's events belong, for clients that show the node they talk to.
 
 The harness sees who leads the group's log and in which leader epoch (`CoordinatorElected`), a client shows which node
 it takes for its coordinator (`CoordinatorFound`). Together they tell the incarnation of a generation; for a client that

@@ -240,7 +240,8 @@ class Fold:
         return f"no {one_of(self.breaking)} of the history put the claim to the test"
 
     def misses(self, counts: Counts) -> str:
-        """Which events a history with so many events of each type holds none of, and needs; empty where it has all."""
+        """The events that a history with so many events of each type needs and lacks, in words; empty where it has
+        all."""
         for needed in self._way():
             if counts.keys().isdisjoint(needed):
                 return _holds_no(needed)

@@ -1,4 +1,4 @@
-"""Which claims wait for which events: a history of consumers has nothing for the claims about Connect workers.
+"""Invariants wait for events: a history of consumers has nothing for those about Connect workers.
 
 A fold is started at the first event that it, or a memory of it, takes. Until then its verdict is the same in all
 histories, so that one prototype speaks for it.

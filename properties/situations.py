@@ -5,8 +5,8 @@ A *situation* is one of four things:
 - something happened while the group had some status: ``HeartbeatReplied ILLEGAL_GENERATION in PreparingRebalance``;
 - something happened to one source right after something else: ``MemberPaused, then ConnectionBroken``;
 - a kind of fault struck while the group had some status: ``drop struck in Stable``;
-- a claim was put to the test, and an event that it may break at came while the group had some status:
-  ``one_leader judged something in Stable``. Which claims were put to the test the judge knows, and the events do not.
+- a claim was put to the test, and an event that it may break at came while the group had some status: ``one_leader
+judged something in Stable``. The judge knows the invariants that were put to the test, and the events do not.
 
 An event stands here for its type, and the words that distinguish events of one type: the error of a reply, the
 reason of a removal. Names of members, partitions and connectors are no part of it, so that runs of different sizes

@@ -54,7 +54,7 @@ BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
 """How many steps towards a formed group a run begins with."""
 
 TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
-"""Which of these steps comes next, over and over: the first steps of members differ from run to run."""
+"""The order in which these steps are offered, over and over: the first steps of members differ from run to run."""
 
 ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
 """A request reaches the coordinator, or one that was deposed and does not know it."""

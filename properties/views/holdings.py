@@ -140,7 +140,7 @@ class Rounds(Memory):
 
 
 class Instances(Memory):
-    """Which process has which instance id (KIP-345), as far as processes tell when they start."""
+    """The process with each instance id (KIP-345), as far as processes tell when they start."""
 
     def __init__(self) -> None:
         self._of: Recent[str, str] = Recent(WAITING)

@@ -27,7 +27,7 @@ class Departed:
 
 
 class GenerationMembers:
-    """Which incarnation of the coordinator had a member id in a generation, for clients that cannot see it."""
+    """The incarnation of the coordinator that had a member id in a generation, for clients that cannot see it."""
 
     __slots__ = ("_of",)
 

@@ -174,11 +174,6 @@ def work_of(event: Started | ConnectorStopped | TaskStopped) -> str:
     return event.connector if isinstance(event, ConnectorStarted | ConnectorStopped) else event.task
 
 
-def is_task_of(work: str, connector: str) -> bool:
-    """Whether ``work`` is the name of a task of the connector."""
-    return work.startswith(f"{connector}-") and work.removeprefix(f"{connector}-").isdecimal()
-
-
 def connector_of(work: str) -> str:
     """The connector that a piece of work is, or is a task of: ``sink`` for ``sink`` and for ``sink-0``.
 

@@ -1,4 +1,4 @@
-"""Sentences about the invariants name their subject: few of them say "what", and none opens with What, Who or That.
+"""Sentences about the invariants name their subject: few of them say "what", and none opens with What, Who, That or Which.
 
 Judged are `properties/`, its tests, and the pages about it, with names and strings as they stand.
 """
@@ -18,7 +18,7 @@ MOST_PER_THOUSAND = 2
 VAGUE = re.compile(r"\b(?:what|(?:what|who)ever|that which)\b", re.IGNORECASE)
 WORD = re.compile(r"[A-Za-z']+")
 OPENING = re.compile(
-    r"""(?:^|[.!?]["*)]*\s|\"\"\"|^\s*(?:#|[-|]|\d\.)\s)\s*(?:What|Who|That)\b(?!.*\?)""", re.MULTILINE
+    r"""(?:^|[.!?]["*)]*\s|\"\"\"|^\s*(?:#|[-|]|\d\.)\s)\s*(?:What|Who|That|Which)\b(?!.*\?)""", re.MULTILINE
 )
 
 

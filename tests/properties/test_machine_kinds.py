@@ -1,4 +1,4 @@
-"""Which kinds of step the machine of the reference coordinator takes; the summary of a test run prints them."""
+"""The kinds of step that the machine of the reference coordinator takes; the summary of a test run prints them."""
 
 from __future__ import annotations
 
