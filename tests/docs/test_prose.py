@@ -1,4 +1,4 @@
-"""Sentences about the invariants name their subject: few of them say "what", and none opens with What, Who, That or Which.
+"""Sentences about the invariants name their subject: few say "what", none opens with What, Who, That or Which.
 
 Judged are `properties/`, its tests, and the pages about it, with names and strings as they stand.
 """
