@@ -9,12 +9,12 @@ import argparse
 import time
 from contextlib import ExitStack
 
-from rebalance_check.integration.oracle.connect.assigned_group import run_history
-from rebalance_check.integration.oracle.connect.compare import compare
-from rebalance_check.integration.oracle.connect.figures import cost_of_changes
-from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.request import ConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.assigned_group import run_history
+from rebalance_check.integration.comparison.connect_assignors.compare import compare
+from rebalance_check.integration.comparison.connect_assignors.figures import cost_of_changes
+from rebalance_check.integration.comparison.connect_assignors.java import JavaConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_histories import SHAPES, random_history
 
 

@@ -26,23 +26,25 @@ from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 ONCE = Path(__file__).parent / "explore_once.py"
-COOPERATIVE = "cooperative/3m3p4g1c"
+COOPERATIVE = "cooperative"
 PRESENT_AT_START = 60_000_000
 """Bytes of the process before it explores: Python, NumPy and LLVM."""
 
+SEVERAL = "timeouts&losses=1&failovers=1&commits=1"
+
 SHAPES = (
-    ("eager/2m1p2g1c", False),
+    ("eager?members=2&partitions=1&generations=2", False),
     (COOPERATIVE, False),
     (COOPERATIVE, True),
-    ("cooperative/3m3p4g1c1t2s1y1o1n1k", False),
-    ("eager/3m2p4g1c1u1b1t2s1n1o1k", False),
-    ("cooperative/6m6p4g1c1t1n1e1h", False),
-    ("cooperative/6m6p4g1c1t3s1y1n1o1k", False),
-    ("status/3m3p3g1c3w1f", False),
+    (f"cooperative?{SEVERAL}&static_members=2&shared_instances=1", False),
+    (f"eager?partitions=2&upgrade=legal&rolling_restarts=1&{SEVERAL}&static_members=2", False),
+    ("cooperative?members=6&partitions=6&timeouts&losses=1&new_members&heartbeats_during_sync=1", False),
+    (f"cooperative?members=6&partitions=6&{SEVERAL}&static_members=3&shared_instances=1", False),
+    ("status?generations=3", False),
 )
 """Bounds, and whether of all states that differ in the names of members one is kept."""
 
-WITH_SPIN = ("eager/2m1p2g1c", "eager/3m3p4g1c", COOPERATIVE)
+WITH_SPIN = ("eager?members=2&partitions=1&generations=2", "eager", COOPERATIVE)
 
 
 MEANINGFUL = 50_000

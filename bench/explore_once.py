@@ -1,6 +1,6 @@
 """One exploration in a process of its own, for `explore.py`: prints its figures as a line of JSON.
 
-    python bench/explore_once.py eager/2m1p2g1c [--threads 2] [--symmetry] [--states N] [--mutant NAME]
+    python bench/explore_once.py 'eager?members=2' [--threads 2] [--symmetry] [--states N] [--mutant NAME]
 
 A mutant is searched for as ``rebalance-check mutants --run`` does it, in the bounds that the address gives.
 """

@@ -53,7 +53,8 @@ def _copied_over(random: Random, _events: Sequence[Event], lines: list[bytes]) -
 
 
 def _source_cut(random: Random, events: Sequence[Event], lines: list[bytes]) -> tuple[list[int], list[bytes]]:
-    of_source = _one_source(random, events)
+    """Not the source of the run: it writes RunEnded last, so where it is cut, the file is."""
+    of_source = _one_source(random, events, but=events[-1].source)
     gone = set(of_source[random.randrange(1, len(of_source)) if len(of_source) > 1 else 0 :])
     return [min(gone)], _without(lines, gone)
 
@@ -78,9 +79,10 @@ def _doubled(random: Random, _events: Sequence[Event], lines: list[bytes]) -> tu
     return [at], [*lines[: at + 1], *lines[at:]]
 
 
-def _one_source(random: Random, events: Sequence[Event]) -> list[int]:
-    """The places of the events of one source."""
-    chosen = random.choice(sorted({event.source for event in events}))
+def _one_source(random: Random, events: Sequence[Event], but: str = "") -> list[int]:
+    """The places of the events of one source, of another than ``but`` where there is one."""
+    sources = {event.source for event in events}
+    chosen = random.choice(sorted(sources - {but} or sources))
     return [place for place, event in enumerate(events) if event.source == chosen]
 
 

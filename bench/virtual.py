@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from rebalance_check.impl.comparison.to_model.touring import tour_of_transitions
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
@@ -24,9 +25,8 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.conformance.exhaustive import conform
-from rebalance_check.integration.conformance.guided_walks import guided
-from rebalance_check.integration.differential.campaign import campaign
+from rebalance_check.integration.comparison.scenarios.campaign import campaign
+from rebalance_check.integration.comparison.to_model.kafka import guided, virtual_coordinator
 from rebalance_check.integration.virtual import VirtualEnvironment, VirtualKafka, find_release
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
@@ -136,8 +136,13 @@ def main(spec: str) -> None:
             ("the same by the ordinary encoder", lambda: batched(environment, distinct[::-1], ordinary)),
         ):
             measured(what, work, REQUESTS, base)
-        compared = campaign(kafka, SEEDS, names=["differential"])
-        print(f"{compared}\n{guided(kafka, SEEDS)}\n{conform(kafka, Bounds.from_address(CONFORMED))}")
+        for compared in (campaign(kafka, SEEDS, names=["differential"]), guided(kafka, SEEDS)):
+            speed = compared.counts["requests"] / compared.seconds
+            print(f"{compared}; {compared.seconds:.1f} s ({speed:,.0f} requests/s)")
+        began, before = time.monotonic(), kafka.requests
+        toured = tour_of_transitions(virtual_coordinator(kafka), Bounds.from_address(CONFORMED))
+        seconds = time.monotonic() - began
+        print(f"{toured}; {seconds:.1f} s ({(kafka.requests - before) / seconds:,.0f} requests/s)")
 
 
 if __name__ == "__main__":

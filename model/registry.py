@@ -4,33 +4,24 @@ A mutant is a one-line edit of a model's source. It proves that a claim can fail
 shortest counterexample to exactly that claim. The checker knows none of these names: it takes a model.
 
 This is the only module that knows every model and every mutant; a new model is added to ``MODELS``, new mutants to
-``MUTANTS``, and then the command line, replays and reports know them.
+the tables that ``MUTANTS`` reads, and then the command line, replays and reports know them.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.mutant import ModelMutant, mutants_of
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.specification import Model, mutated
 from rebalance_check.model.classic.model import MODEL as CLASSIC
-from rebalance_check.model.classic.mutants.core import CLASSIC_MUTANTS
-from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
-from rebalance_check.model.classic.mutants.new_members import NEW_MEMBER_MUTANTS
-from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
-from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
-from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
 from rebalance_check.model.connect.config.model import MODEL as CONFIG
-from rebalance_check.model.connect.config.mutants import CONFIG_MUTANTS
 from rebalance_check.model.connect.exactly_once.model import MODEL as EXACTLY_ONCE
-from rebalance_check.model.connect.exactly_once.mutants import EXACTLY_ONCE_MUTANTS
 from rebalance_check.model.connect.status.model import MODEL as STATUS
-from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.workers.model import MODEL as WORKERS
-from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -48,18 +39,8 @@ MODELS: Final = {
 
 MUTANTS: Final[dict[str, ModelMutant]] = {
     mutant.name: mutant
-    for mutant in (
-        *CLASSIC_MUTANTS,
-        *TIMEOUT_MUTANTS,
-        *STATIC_MEMBER_MUTANTS,
-        *UPGRADE_MUTANTS,
-        *NEW_MEMBER_MUTANTS,
-        *LIVENESS_MUTANTS,
-        *STATUS_MUTANTS,
-        *WORKER_MUTANTS,
-        *CONFIG_MUTANTS,
-        *EXACTLY_ONCE_MUTANTS,
-    )
+    for table in ("classic.mutants", "connect.mutants")
+    for mutant in mutants_of(files("rebalance_check.model").joinpath(table).read_text(encoding="utf-8"))
 }
 """Every mutant of a model, by name."""
 

@@ -76,29 +76,15 @@ class Runner:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """Seeds of which a campaign runs ``runs``, chosen by what they may reach (`pipeline.chosen_seeds`); None: as many
-    as its time allows."""
-
-    seeds: range
-    runs: int | None = None
-
-
-EVERY_SEED: Final = range(MOST_SEEDS)
-"""What there is to choose from where nobody says more."""
-
-
-@dataclass(frozen=True, slots=True)
 class Work:
     """What a campaign is asked to do: which seeds, run how, judged by which invariants (names, in order).
 
-    ``first`` are seeds that come before the others, among them or not; ``known`` is what counts for nothing.
+    ``known`` is what counts for nothing.
     """
 
-    seeds: range | Pool
+    seeds: range
     runner: Runner
     names: tuple[str, ...]
-    first: tuple[int, ...] = ()
     known: KnownFindings = NOTHING_KNOWN
 
 
@@ -134,16 +120,6 @@ def check_seeds(seeds: range) -> None:
         )
     if seeds.start < 0 or seeds.stop - 1 > LAST_SEED:
         raise RebalanceCheckError(f"the seeds {seeds} go beyond 0..{LAST_SEED}: choose smaller ones")
-
-
-def check_pool(pool: Pool) -> None:
-    """Check that there is something to choose from, and something to be chosen.
-
-    Raises: RebalanceCheckError when there is not.
-    """
-    check_seeds(pool.seeds)
-    if pool.runs is not None and pool.runs < 1:
-        raise RebalanceCheckError(f"the campaign is to have {pool.runs} runs: choose a number from 1")
 
 
 def shards(seeds: range, size: int) -> Iterator[range]:

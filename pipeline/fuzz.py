@@ -14,7 +14,7 @@ from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
-from rebalance_check.pipeline.campaign import Campaign, Pool, Runner, Simulate, Work, check_pool, check_seeds
+from rebalance_check.pipeline.campaign import Campaign, Runner, Simulate, Work, check_seeds
 from rebalance_check.pipeline.limits import NO_LIMITS, Limits, OnFinding, Watch, ignore_finding
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
@@ -26,7 +26,7 @@ ENGINES: Final = ("local", "spark")
 
 
 def fuzz(
-    seeds: range | Pool,
+    seeds: range,
     options: SimulationOptions,
     *,
     engine: str = "local",
@@ -38,41 +38,32 @@ def fuzz(
     workers: int | None = None,
     require_tested: bool = False,
     list_runs: bool = False,
-    first: Sequence[int] = (),
     known: KnownFindings = NOTHING_KNOWN,
-    strict: bool = False,
     limits: Limits = NO_LIMITS,
     on_finding: OnFinding = ignore_finding,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Simulate the seeds, judge every run, and explain one run per broken claim.
 
-    Of a `Pool`, seeds are chosen by what their runs may reach: the same ones on every machine, as long as nothing ends
-    the campaign before its last run.
-
     ``engine`` is ``local`` (``workers`` processes, default one per core) or ``spark`` (``master``, default embedded).
     ``out`` is the folder of the history table: started again with the same campaign, only what is missing of the seeds
     is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
     are names or families (default: all), ``simulate`` and ``subject`` put another subject in the simulator's place.
     With ``require_tested`` the campaign is undecided when no run put one of the claims to the test; with ``list_runs``
-    `FuzzResult.listed` has the verdict on each run. What ``known`` accounts for counts for nothing, and with ``strict``
-    for the exit code; ``on_finding`` takes the first finding that is new, ``limits`` say when the campaign ends.
-    ``first`` are seeds that run before all others, where no table is kept.
+    `FuzzResult.listed` has the verdict on each run. What ``known`` accounts for counts for nothing; ``on_finding``
+    takes the first finding that is new, ``limits`` say when the campaign ends.
 
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
     """
-    if isinstance(seeds, Pool):
-        check_pool(seeds)
-    else:
-        check_seeds(seeds)
+    check_seeds(seeds)
     require_engine(engine, workers)
     campaign = Campaign(subject, options, __version__)
     names = tuple(invariant.name for invariant in select(invariants))
-    work = Work(seeds, Runner(simulate, campaign), names, tuple(first), known)
+    work = Work(seeds, Runner(simulate, campaign), names, known)
     watch = Watch(limits, known, on_finding)
     if out is None and engine == "local":
         result = fuzz_in_memory(work, workers, progress, watch, list_runs=list_runs)
-        return replace(result, require_tested=require_tested, strict=strict)
+        return replace(result, require_tested=require_tested)
     require_tables()
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.run_on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
@@ -80,7 +71,7 @@ def fuzz(
     chosen = engine_named(engine, master, workers)
     with TemporaryDirectory(prefix="rebalance-check-") as scratch:
         result = fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress, watch, list_runs=list_runs)
-    return replace(result, require_tested=require_tested, strict=strict)
+    return replace(result, require_tested=require_tested)
 
 
 def judge_table(
@@ -93,12 +84,11 @@ def judge_table(
     require_tested: bool = False,
     list_runs: bool = False,
     known: KnownFindings = NOTHING_KNOWN,
-    strict: bool = False,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 
-    ``require_tested``, ``list_runs``, ``known`` and ``strict`` as of `fuzz`. A shard or an event that cannot be read
+    ``require_tested``, ``list_runs`` and ``known`` as of `fuzz`. A shard or an event that cannot be read
     hides no verdict: `FuzzResult.faults` and undecided verdicts name it.
 
     Raises `RebalanceCheckError` when it is no table, or nothing in it can be read.
@@ -110,7 +100,7 @@ def judge_table(
 
     chosen = engine_named(engine, master, workers)
     result = run_on_table.judge_stored_runs(path, chosen, invariants, progress, known, list_runs=list_runs)
-    return replace(result, require_tested=require_tested, strict=strict)
+    return replace(result, require_tested=require_tested)
 
 
 def require_engine(name: str, workers: int | None) -> None:
@@ -132,5 +122,5 @@ def require_tables() -> None:
     if find_spec("pyarrow") is None:
         raise RebalanceCheckError(
             "history tables need PyArrow, which is not installed: pip install 'rebalance-check[tables]', "
-            "or leave out --out and use --engine local"
+            "or leave out --out and --spark"
         )

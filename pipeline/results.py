@@ -9,7 +9,7 @@ from rebalance_check.pipeline.findings import Finding, KnownTally, findings, fol
 from rebalance_check.pipeline.judging import ClaimTally, FoundRun, RunVerdict
 from rebalance_check.pipeline.reached import Reached
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, exit_code_of_claims, worst_exit_code
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims, worst_exit_code
 from rebalance_check.properties.verdict import Outcome, overall_outcome
 
 
@@ -22,8 +22,8 @@ class FuzzResult:
     ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session. ``faults``
     name the shards of the table that could not be read, and were not judged. ``require_tested``: a claim that no run
     put to the test leaves the campaign undecided. ``listed`` has every run in order of its seed, where that was asked
-    for. ``known`` has what known findings account for, which is left out of all the rest; with ``strict`` it decides
-    over the exit code, too. ``reached`` is what the runs reached together.
+    for. ``known`` has what known findings account for, which is left out of all the rest. ``reached`` is what the runs
+    reached together.
     """
 
     engine: str
@@ -38,32 +38,19 @@ class FuzzResult:
     require_tested: bool = False
     listed: tuple[RunVerdict, ...] = ()
     known: tuple[KnownTally, ...] = ()
-    strict: bool = False
     reached: Reached = field(default_factory=Reached)
 
     @property
     def outcome(self) -> Outcome:
         """What the claims amount to: violated, undecided or held. Where nothing was tested, it is undecided."""
-        if self.broken_known:
-            return Outcome.VIOLATED
         return overall_outcome((claim.outcome for claim in self.verdicts.values()), require_tested=self.require_tested)
-
-    @property
-    def broken_known(self) -> tuple[str, ...]:
-        """The claims that known findings break, where these count (``strict``)."""
-        found = (each.entry.claim for each in self.known if each.rows and self.strict)
-        return tuple(dict.fromkeys(found))
 
     @property
     def exit_code(self) -> ExitCode:
         """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 2 bad shards, 12 undecided."""
         claims = [(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts)]
         code = exit_code_of_claims(claims, require_tested=self.require_tested)
-        return worst_exit_code([code, *(ExitCode.USAGE for _ in self.faults), *self._codes_of_known()])
-
-    def _codes_of_known(self) -> list[ExitCode]:
-        broken = self.broken_known
-        return [exit_code_of(Outcome.VIOLATED, invariant.kind) for invariant in select(broken)] if broken else []
+        return worst_exit_code([code, *(ExitCode.USAGE for _ in self.faults)])
 
     @property
     def first_causes(self) -> tuple[FoundRun, ...]:

@@ -20,7 +20,6 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Work
-from rebalance_check.pipeline.chosen_seeds import ChosenRounds
 from rebalance_check.pipeline.engines import Engine
 from rebalance_check.pipeline.findings import apart
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
@@ -62,13 +61,13 @@ def fuzz_on_table(
     with noted_at_interruption(so_far), table.writing(work.runner.campaign) as staging, engine.running():
         started = time.perf_counter()
         reached, done, resumed = Reached(), list[range](), 0
-        for seeds, chosen in rounds(work, watch, reached):
+        for seeds in rounds(work, watch):
             table.check(seeds)
             lacking = table.missing(seeds)
             engine.simulate(table, staging, lacking, work.runner, progress)
             engine.judge(table, staging / "round", work.names, seeds, progress)
             watch.take(_violated(staging / "round"))
-            _take_in(staging / "round", chosen, reached)
+            reached.runs.update(situation_counts(staging / "round"))
             _gather(staging / "round", staging / "verdicts", seeds.first)
             resumed += len(seeds) - len(lacking)
             done += seeds.pieces
@@ -88,29 +87,10 @@ ROUND: Final = 256
 """So many seeds are simulated and then judged at a time, where a campaign may end before its last seed."""
 
 
-def rounds(work: Work, watch: Watch, reached: Reached) -> Iterator[tuple[SeedSet, ChosenRounds | None]]:
-    """All seeds at once, or round by round where the campaign may end before the last, or where seeds are chosen: then
-    with what chooses them, which learns from each round."""
-    if isinstance(work.seeds, range):
-        every = SeedSet.of(work.seeds)
-        for seeds in every.cut(ROUND) if watch.may_end else [every]:
-            yield seeds, None
-        return
-    chosen = ChosenRounds(work.seeds, work.runner.campaign.options, reached)
-    for seeds in chosen:
-        yield seeds, chosen
-
-
-def _take_in(path: Path, chosen: ChosenRounds | None, reached: Reached) -> None:
-    """Add what the runs below ``path`` reached."""
-    if chosen is None:
-        reached.add_counts(situation_counts(path))
-        return
-    for file in sorted(path.glob("*.parquet")):
-        for row in pq.read_table(file, columns=["seed", "situations"]).to_pylist():
-            if row["situations"]:
-                chosen.judged(row["seed"], row["situations"])
-    chosen.end_round()
+def rounds(work: Work, watch: Watch) -> Iterator[SeedSet]:
+    """All seeds at once, or round by round where the campaign may end before the last."""
+    every = SeedSet.of(work.seeds)
+    return every.cut(ROUND) if watch.may_end else iter([every])
 
 
 def situation_counts(path: Path) -> Counter[str]:

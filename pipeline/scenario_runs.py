@@ -10,7 +10,6 @@ from typing import Final
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios import history_of
-from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.recorded import OurScenario
 from rebalance_check.model.shrink import ddmin
@@ -21,7 +20,6 @@ from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample
 
-SUBJECT: Final = "coordinator"
 SHRINK_RUNS: Final = 600
 SHRINK_SECONDS: Final = 25.0
 KEPT: Final = tuple(invariant for invariant in CATALOGUE if invariant not in KAFKA_BREAKS)
@@ -35,14 +33,6 @@ def simulate_scenario(seed: int, options: SimulationOptions) -> list[Event]:
     """
     with planted(options.mutant):
         return history_of(wide_scenario(seed, steps=options.steps), seed)
-
-
-def scenario_command(seed: int, options: SimulationOptions) -> str:
-    """The command that runs and judges the scenario of this one seed."""
-    words = [f"rebalance-check fuzz --subject {SUBJECT} --seeds {seed}:{seed + 1}"]
-    words += [f"--steps {options.steps}"] if options.steps != DEFAULT_STEPS else []
-    words += [f"--mutant {options.mutant}"] if options.mutant else []
-    return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Self
+from typing import Self
 
 from rebalance_check.pipeline.campaign import missing, overlap
 
@@ -75,6 +75,3 @@ class SeedSet:
                     taken, free = [], size
         if taken:
             yield SeedSet(tuple(taken))
-
-
-NO_SEEDS: Final = SeedSet()

@@ -11,7 +11,10 @@ from typing import Final
 
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
-from rebalance_check.properties.kinds import Invariant, Memories, listeners
+from rebalance_check.properties.completeness import Completeness
+from rebalance_check.properties.kinds import Invariant, Place
+from rebalance_check.properties.listening import listening
+from rebalance_check.properties.panel import Panel
 from rebalance_check.properties.verdict import Counterexample, Violated
 
 MOST_HANDLED: Final = 400_000
@@ -45,13 +48,11 @@ def argument(history: Sequence[Event], found: Counterexample, invariant: Invaria
 
 def _listened_to(history: Sequence[Event], group: str, invariant: Invariant) -> list[Event]:
     """The events of the group to which the invariant, or a memory of it, listens."""
-    memories: Memories = {}
-    fold = invariant.start(memories)
-    listening = listeners((*memories.values(), fold))
+    kinds = listening((invariant,)).kinds
     return [
         event
         for event in history
-        if type(event) in listening and (event.group in {group, ""} or isinstance(event, RunStarted | RunEnded))
+        if type(event) in kinds and (event.group in {group, ""} or isinstance(event, RunStarted | RunEnded))
     ]
 
 
@@ -63,11 +64,11 @@ def _until(events: list[Event], found: Counterexample) -> tuple[Event, ...]:
 
 def _says(invariant: Invariant, events: Sequence[Event]) -> Counterexample | None:
     """The counterexample in events that were picked out of a history: holes do not matter."""
-    memories: Memories = {}
-    fold = invariant.start(memories)
-    listening = listeners((*memories.values(), fold))
+    place = Place()
+    panel = Panel((invariant,), "", Completeness(place), place)
     for event in events:
-        for handler in listening[type(event)]:
-            handler(event)
-    verdict = fold.verdict()
+        place.has_one_clock = event.punctual if isinstance(event, RunStarted) else place.has_one_clock
+        panel.observe(event)
+    fold = panel.folds.get(invariant.name)
+    verdict = None if fold is None else fold.verdict()
     return verdict.counterexample if isinstance(verdict, Violated) else None

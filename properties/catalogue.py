@@ -54,17 +54,11 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
 """Every built-in invariant."""
 
 KAFKA_BREAKS: Final[tuple[Invariant, ...]] = (
-    generation_members.MembersAreKnown,
-    generation_members.GroupFitsMaxSize,
-    generation_members.GenerationsHaveMembers,
-    refusals.NoServerError,
-    admission.FencedStaysFenced,
-    admission.LeaveWithoutMembersChangesNothing,
-    coordinator.RefusedJoinLeavesNoTrace,
-    coordinator.ParkedMemberStays,
-    persistence.KeptOffsetsKeepTheirGroup,
-    deadlines.JoinPhaseEnds,
-)
+    generation_members.MembersAreKnown, generation_members.GroupFitsMaxSize,
+    generation_members.GenerationsHaveMembers, refusals.NoServerError, admission.FencedStaysFenced,
+    admission.LeaveWithoutMembersChangesNothing, coordinator.RefusedJoinLeavesNoTrace, coordinator.ParkedMemberStays,
+    persistence.KeptOffsetsKeepTheirGroup, deadlines.JoinPhaseEnds,
+)  # fmt: skip
 """A client may expect these of a coordinator, and some coordinator of Kafka breaks each: TRACK_RECORD.md has the
 scenario and the versions. Our coordinator follows Kafka's, defects included, so that a campaign on it asks for them by
 name alone, and no mutant stands for them."""

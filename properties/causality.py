@@ -50,8 +50,9 @@ class Facts:
     """The relations between the lines of all files, collected file by file.
 
     A *cause* is a line that certainly comes before each *effect* of the same name. ``first`` keeps the first cause of a
-    file, as the others come after it; a name with causes in two files says nothing, unless all of them are needed
-    (`barriers`). Of effects the first in each file is enough, or the last where the cause belongs to one of several.
+    file, as the others come after it. A name with causes in two files orders nothing, as no record says which of them
+    was first, unless an effect needs all of them (`barriers`). Of effects the first in each file is enough, or the last
+    where the cause belongs to one of several.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """The changes of a history that `falsify` tries, one at a time, each with its values from the history itself.
 
-A field takes a value that another event has there, or less of its own; an event happens earlier, or a second time, at
-once, later or at another member; an event is missing, or all that its subject does later; an event, and all that
-follows it, come later by a timeout of the history. Circumstances stay: faults, starts, configurations, the run.
+A field takes a value that another event has there, or less of its own; an event happens earlier, or at another member,
+too; an event is missing, or all that its subject does later; an event, and all that follows it, come later by a timeout
+of the history. Circumstances stay: faults, starts, configurations, the run.
 """
 
 from __future__ import annotations
@@ -13,53 +13,23 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.event_checks import MalformedEvent
-from rebalance_check.model.vocabulary.events import (
-    ApplicationBusy,
-    ConfigStoreStarted,
-    ConnectionBroken,
-    ConnectionClosed,
-    ConnectionOpened,
-    CoordinatorConfigured,
-    CoordinatorElected,
-    CoordinatorMoved,
-    Event,
-    IncarnationEnded,
-    IncarnationStarted,
-    LogTailLost,
-    MemberCrashed,
-    MemberPaused,
-    MemberResumed,
-    MemberStarted,
-    NodeChanged,
-    PluginDrawn,
-    PluginFailed,
-    ProcessEnded,
-    ProcessSignalled,
-    ProcessStarted,
-    RunEnded,
-    RunStarted,
-    StatusStoreStarted,
-    StatusStoreStarting,
-    SubscriptionChanged,
-    TopicsDescribed,
-    WorkerConfigured,
-)
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
+from rebalance_check.properties.seen_from_outside import events_named
 from rebalance_check.properties.verdict import place_of
 
 NEAR: Final = 24
-"""So many events before, or after, an event are left out, or happen again."""
+"""So many events before an event are left out, or hurry it."""
 
 VALUES: Final = 4
 """So many values are tried per field: those that were seen last before the event, then those after it."""
 
 FRAME: Final = frozenset({RunStarted, RunEnded})
 
-CIRCUMSTANCES: Final = FRAME | {
-    ApplicationBusy, ConfigStoreStarted, ConnectionBroken, ConnectionClosed, ConnectionOpened, CoordinatorConfigured,
-    CoordinatorElected, CoordinatorMoved, IncarnationEnded, IncarnationStarted, LogTailLost, MemberCrashed,
-    MemberPaused, MemberResumed, MemberStarted, NodeChanged, PluginDrawn, PluginFailed, ProcessEnded, ProcessSignalled,
-    ProcessStarted, StatusStoreStarted, StatusStoreStarting, SubscriptionChanged, TopicsDescribed, WorkerConfigured,
-}  # fmt: skip
+CIRCUMSTANCES: Final = FRAME | events_named("""
+    ApplicationBusy ConfigStoreStarted ConnectionBroken ConnectionClosed ConnectionOpened CoordinatorConfigured
+    CoordinatorElected CoordinatorMoved IncarnationEnded IncarnationStarted LogTailLost MemberCrashed MemberPaused
+    MemberResumed MemberStarted NodeChanged PluginDrawn PluginFailed ProcessEnded ProcessSignalled ProcessStarted
+    StatusStoreStarted StatusStoreStarting SubscriptionChanged TopicsDescribed WorkerConfigured""")
 """Events that are no deed of the subject that is judged: a history without one of them is another case."""
 
 TIMEOUTS: Final = ("rebalance_timeout_ms", "session_timeout_ms")
@@ -136,8 +106,7 @@ def edits(history: Sequence[Event], events: Iterable[Event]) -> Iterator[Edit]:
     """The changes at ``events`` of the history, and near them: one of each kind after the other."""
     sites = [Site(history, event) for event in events]
     kinds: list[Callable[[Sites], Iterator[Edit]]] = [
-        _with_other_values, _with_other_parts, _twice, _later_again, _elsewhere, _missing, _repeated, _hurried,
-        _silenced, _postponed,
+        _with_other_values, _with_other_parts, _elsewhere, _missing, _hurried, _silenced, _postponed,
     ]  # fmt: skip
     sources = [kind(sites) for kind in kinds]
     while sources:
@@ -183,33 +152,6 @@ def _parts(value: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
                 yield (*value[:at], (part[0], other[1]), *value[at + 1 :])
                 swapped = {part[0]: other[1], other[0]: part[1]}
                 yield tuple((key, swapped.get(key, own)) for key, own in value)
-
-
-def _twice(sites: Sites) -> Iterator[Edit]:
-    """An event happens a second time, at once."""
-    for site in sites:
-        yield Edit(f"{named(site.event)} twice", site.event, (site.event, site.event))
-
-
-def _later_again(sites: Sites) -> Iterator[Edit]:
-    """An event happens a second time, later."""
-    for near in range(NEAR):
-        for site in sites:
-            for other in site.after[near : near + 1]:
-                yield _again(site.event, other)
-
-
-def _repeated(sites: Sites) -> Iterator[Edit]:
-    """An earlier event of the same subject happens again."""
-    for near in range(NEAR):
-        for site in sites:
-            for event in site.own_before[near : near + 1]:
-                yield _again(event, site.event)
-
-
-def _again(event: Event, after: Event) -> Edit:
-    again = replace(event, time_ms=after.time_ms)
-    return Edit(f"{named(event)} once more, after {named(after)}", after, (after, again))
 
 
 def _hurried(sites: Sites) -> Iterator[Edit]:

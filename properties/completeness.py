@@ -83,15 +83,14 @@ class Completeness:
 
     # ------------------------------------------------------------------------------------------------ observation
 
-    def is_early(self, event: Event) -> bool:
-        """Whether exactly the event before this one of its source is missing, which the next line may bring."""
-        known = self._known(event)
-        return event.seq == (1 if known is None else known.next + 1) and event.seq > 0 and not self._forgot_some
+    def admit(self, event: Event, *, may_wait: bool = False) -> bool | None:
+        """Take the next line; False where it stands twice, or comes too late to be put into order.
 
-    def admit(self, event: Event) -> bool:
-        """Take the next line; False where it stands twice, or comes too late to be put into order."""
-        number = event.seq
-        known = self._known(event)
+        None where it ``may_wait`` for the next line: exactly the event before it of its source is missing.
+        """
+        number, known = event.seq, self._known(event)
+        if may_wait and number == (1 if known is None else known.next + 1) and number > 0 and not self._forgot_some:
+            return None
         if known is None:
             known = self._begin(event)
         if number != known.next:

@@ -60,7 +60,8 @@ def exit_code_of(outcome: Outcome, kind: Kind = Kind.SAFETY) -> ExitCode:
 def exit_code_of_claims(claims: Iterable[tuple[Outcome, Kind]], *, require_tested: bool = False) -> ExitCode:
     """The exit code of several claims about the same history, each with its kind.
 
-    ``require_tested``: a claim that is untested counts as undecided. No tested claim at all is undecided anyhow.
+    ``require_tested``: a claim that is untested counts as undecided. The result is undecided, too, if no claim
+    was tested.
     """
     claims = list(claims)
     overall = overall_outcome((outcome for outcome, _ in claims), require_tested=require_tested)

@@ -16,7 +16,8 @@ from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.changes import FRAME, edits, numbered
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.kinds import Invariant, Memories
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.listening import listening
 from rebalance_check.properties.verdict import Held, Untested, Verdict, Violated
 
 TRIES: Final = 1_500
@@ -76,11 +77,7 @@ def _keeps_excuses(before: Verdict, after: Violated) -> bool:
 
 def _observed_by(invariant: Invariant, history: Iterable[Event]) -> list[Event]:
     """The events that the invariant, or a view that it looks at, listens to, and those of the run."""
-    memories: Memories = {}
-    fold = invariant.start(memories)
-    kinds = set(FRAME) | set(fold.handlers)
-    for memory in (*memories.values(), *fold.memories):
-        kinds |= set(memory.handlers)
+    kinds = FRAME | listening((invariant,)).kinds
     return [event for event in history if type(event) in kinds]
 
 

@@ -1,6 +1,6 @@
 """Histories on disk: JSON lines, one event a line, read strictly.
 
-A line is the fields of an event plus ``"event": <class name>``; ``docs/history.schema.json`` describes it for other
+A line is the fields of an event plus ``"event": <class name>``; ``rebalance-check schema`` describes it for other
 programs (`properties.schema` writes that file). The reader refuses an unknown event, a missing or unknown field, a
 wrong type, a line that is cut off. The writer streams, so that a killed process loses no event that it recorded before.
 """

@@ -32,9 +32,8 @@ FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "revoked_before_reassigned": ("no_double_ownership",),
     "reset_member_loses_everything": ("no_double_ownership", "callbacks_alternate", "lost_is_not_committed"),
     "eager_owns_nothing_while_joining": ("no_double_ownership", "callbacks_alternate"),
-    "no_double_ownership": ("revoked_before_reassigned", "revoked_is_not_committed", "work_runs_once"),
-    "revoked_work_has_stopped": ("work_runs_once", "no_double_ownership"),
-    "work_is_granted_once": ("work_runs_once", "no_double_ownership"),
+    "no_double_ownership": ("revoked_before_reassigned", "revoked_is_not_committed"),
+    "revoked_work_has_stopped": ("work_runs_once",),
     # A rebalance that does not end.
     "every_partition_gets_an_owner": ("rebalance_completes",),
     "silent_members_are_removed_in_time": _STUCK,

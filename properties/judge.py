@@ -1,5 +1,6 @@
-"""The judge: events in, one verdict per invariant out. Premises first, violations as data, faults of its own undecided.
+"""The judge takes events, and gives one verdict per invariant: a violation is data, and raises nothing.
 
+An invariant is undecided where an event that could excuse is missing, or where the judge itself fails.
 Each group of a history is judged by folds of its own. `judge` reads a whole history; `Judge` takes one event at a time,
 for simulators and state machines that want to know at once.
 """
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.model.collecting import rarely_collected
-from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
@@ -30,7 +30,6 @@ NAMED_LINES: Final = 10
 """So many lines that cannot be read are named; the others are counted."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Judge:
     """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
 
@@ -54,17 +53,14 @@ class Judge:
         self._missed = ""
         self._events = 0
         self._ended = False
-        self._has_one_clock = False
         self._left_out: dict[Invariant, Untested] = {}
 
     def observe(self, event: Event) -> None:
         """Take the next event of the history."""
         if self._early is not None:
             self._bring_into_order(event)
-        elif self._completeness.is_early(event):
-            self._early = event
         else:
-            self._take(event)
+            self._take(event, may_wait=True)
 
     def _bring_into_order(self, event: Event) -> None:
         """Two neighbouring lines of one source that stand in the wrong order are taken in the right one."""
@@ -78,12 +74,17 @@ class Judge:
         if not are_swapped:
             self.observe(event)
 
-    def _take(self, event: Event) -> None:
-        self._events += 1
+    def _take(self, event: Event, *, may_wait: bool = False) -> None:
         self._place.index += 1
-        if not self._completeness.admit(event):
+        is_admitted = self._completeness.admit(event, may_wait=may_wait)
+        if is_admitted is None:
+            self._early = event
+            self._place.index -= 1
             return
-        if self._has_one_clock:
+        self._events += 1
+        if not is_admitted:
+            return
+        if self._place.has_one_clock:
             self._completeness.note_time(event)
         if isinstance(event, (RunStarted, RunEnded)):
             self._observe_run(event)
@@ -169,7 +170,7 @@ class Judge:
         if isinstance(event, RunEnded):
             self._completeness.note_run_end(event)
         else:
-            self._has_one_clock = event.punctual
+            self._place.has_one_clock = event.punctual
             self._leave_out(event)
         if not self._panels:
             self._open(event.group)
@@ -223,13 +224,18 @@ def judge(
     chosen = choose(invariants, exclude=exclude, without=without)
     if isinstance(history, str | PathLike):
         return judge_scanned(scan_history(Path(history)), chosen, require_tested=require_tested)
-    judging = Judge(chosen, require_tested=require_tested)
     with rarely_collected():
-        for event in history:
-            judging.observe(event)
-        judgement = judging.judgement()
-        judging.release()
-        return judgement
+        return _judged(history, chosen, require_tested=require_tested)
+
+
+def _judged(history: Iterable[Event], invariants: Sequence[Invariant], *, require_tested: bool) -> Judgement:
+    """The judge is gone when this returns, before the garbage collector looks as often as before."""
+    judging = Judge(invariants, require_tested=require_tested)
+    for event in history:
+        judging.observe(event)
+    judgement = judging.judgement()
+    judging.release()
+    return judgement
 
 
 def judge_scanned(

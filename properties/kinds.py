@@ -9,14 +9,13 @@ listens to; it never raises to report a violation. If it does raise, the fault i
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias, cast
 
-from rebalance_check.model.marks import mypyc_attr
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 from rebalance_check.properties.features import Feature, Lacking
 from rebalance_check.properties.verdict import (
@@ -33,18 +32,25 @@ from rebalance_check.properties.verdict import (
 Handler: TypeAlias = Callable[[Any], None]
 """Takes an event of the type it is registered for."""
 
+Asked: TypeAlias = tuple[Callable[[Any, Any], Any], Any, Callable[[Any, Any], None], frozenset[str] | None]
+"""A function of an event and a view, which returns what it finds, or None; that view; one that takes what was found,
+and the event; and the apis of requests and replies about which it is asked (None: all)."""
+
 NOT_FOUND: Final = -1
 """The place of a violation that was not found."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Place:
-    """Where in the history a judge is: ``index`` counts its lines from 0; all folds of a judge share one."""
+    """Where in the history a judge is: ``index`` counts its lines from 0; all folds of a judge share one.
 
-    __slots__ = ("index",)
+    ``has_one_clock``: the run says that its sources share one.
+    """
+
+    __slots__ = ("has_one_clock", "index")
 
     def __init__(self) -> None:
         self.index = NOT_FOUND
+        self.has_one_clock = False
 
 
 Counts: TypeAlias = dict[type[Event], int]
@@ -79,7 +85,6 @@ class Kind(StrEnum):
     LIVENESS = "liveness"
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Memory:
     """The memory that several folds about one group share.
 
@@ -97,44 +102,44 @@ class Memory:
         self.built_on: tuple[Memory, ...] = ()
 
     @classmethod
-    def begin(cls, memories: Memories) -> Memory:
-        """A new one; ``memories`` are the others of the group."""
-        make: Callable[..., Memory] = cls
-        used = tuple(one.among(memories) for one in cls.uses)
-        made = make(*used)
-        made.built_on = used
-        return made
-
-    @classmethod
     def among(cls, memories: Memories) -> Self:
         """The one of this class among ``memories``, which is begun when it is asked for first."""
         found = memories.get(cls)
         if found is None:
-            found = memories[cls] = cls.begin(memories)
+            make, used = cast("Callable[..., Memory]", cls), tuple([one.among(memories) for one in cls.uses])
+            found = memories[cls] = make(*used)
+            found.built_on = used
         assert isinstance(found, cls)
         return found
+
+
+class Waiting(Memory):
+    """The ``folds`` of a group that wait for something, with the types of the events that show them the time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folds: dict[Fold, frozenset[type[Event]]] = {}
 
 
 Memories: TypeAlias = dict[type[Memory], Memory]
 """The memories that the folds about one group share, in the order in which they take an event."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Fold:
     """The running memory of one invariant about one group.
 
-    ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
-    it, ``memories`` are those that it shares with others. `verdict` may be asked at any time; it speaks about
-    the history so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
+    ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to (``kinds``) to the method
+    that takes it, ``memories`` are those that it shares with others. `verdict` may be asked at any time; it speaks
+    about the history so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
     ``found_at`` is the place of the first violation (`NOT_FOUND` while there is none). ``compared`` counts how often
-    the claim was put to the test, in a fold that says so; else each event that it listens to counts, but for those in
-    ``bookkeeping``, which cannot break the claim. ``excused`` counts the cases in which an exemption applied, by its
-    name. ``needs`` are further events without which nothing breaks it: of
-    each set the history must hold one event at least.
+    the claim was put to the test, in a fold that says so; else each event counts at which it can break: of the types
+    ``breaks_at``, or, where that is empty, of all that it listens to. ``excused`` counts the cases in which an
+    exemption applied, by its name. ``needs`` are further events without which nothing breaks it: of each set the
+    history must hold one event at least.
     """
 
     compared: int | None = None
-    bookkeeping: frozenset[type[Event]] = frozenset()
+    breaks_at: Collection[type[Event]] = ()
     needs: tuple[tuple[type[Event], ...], ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
@@ -147,6 +152,19 @@ class Fold:
         self._found: Counterexample | None = None
         self._doubt = ""
         self._needed: Way | None = None
+
+    @property
+    def kinds(self) -> Collection[type[Event]]:
+        """The event types that it listens to."""
+        return self.handlers.keys()
+
+    def show(self, event: Event) -> None:
+        """Look at the time, before it is asked about the event: called only while it is `Waiting`."""
+
+    def asked(self, kind: type[Event]) -> Sequence[Asked]:
+        """The functions that a judge asks about each event of this type."""
+        handler = self.handlers[kind]
+        return [(lambda event, _view: handler(event), None, lambda *_: None, None)]
 
     @property
     def memories(self) -> tuple[Memory, ...]:
@@ -209,15 +227,11 @@ class Fold:
         """The ways in which a history can put the claim to the test; one of them is enough."""
         return (self._way(),)
 
-    def _said(self, name: str) -> Any:
-        """A value that a class may have: by its name, so that compiled code sees that of a fold in Python."""
-        return getattr(self, name)
-
     def _way(self) -> Way:
         """The needs of the invariant, worked out when they are asked for first: folds may add to ``needs`` until
         then."""
         if self._needed is None:
-            self._needed = (frozenset(self.handlers) - self._said("bookkeeping"), *map(frozenset, self.needs))
+            self._needed = (frozenset(self.breaks_at or self.kinds), *map(frozenset, self.needs))
         return self._needed
 
     @property
@@ -227,8 +241,9 @@ class Fold:
 
     def checked(self, counts: Counts) -> int:
         """How often the claim was put to the test in a history with so many events of each type."""
-        compared: int | None = self._said("compared")
-        return sum(counts.get(kind, 0) for kind in self.breaking) if compared is None else compared
+        if self.compared is not None:
+            return self.compared
+        return sum(counts.get(kind, 0) for kind in self.breaking)
 
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""

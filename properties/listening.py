@@ -1,6 +1,6 @@
 """Invariants wait for events: a history of consumers has nothing for those about Connect workers.
 
-A fold is started at the first event that it, or a memory of it, takes. Until then its verdict is the same in all
+A fold is started at the first event that it takes, and so is a memory. Until then its verdict is the same in all
 histories, so that one prototype speaks for it.
 """
 
@@ -22,8 +22,9 @@ class Listening:
 
     ``prototypes`` has a fold of each that took no event, by name, and ``faults`` the exception where there is none;
     ``untested`` has the verdict on each of them in a complete history of other events.
-    ``waiting`` are the invariants that an event of a type concerns, in the order of the selection. ``memories`` are the
-    classes of the memories that take it, before the folds ``takers``.
+    ``waiting`` are the invariants whose folds take an event of a type, in the order of the selection, ``memories`` the
+    classes of the memories that take it before them, and ``kinds`` all these types. ``looks`` are the classes of the
+    memories that each invariant looks at.
     """
 
     def __init__(self, invariants: tuple[Invariant, ...]) -> None:
@@ -32,28 +33,25 @@ class Listening:
         self.untested: dict[str, Verdict] = {}
         self.waiting: dict[type[Event], list[Invariant]] = {}
         self.memories: dict[type[Event], list[type[Memory]]] = {}
-        self.takers: dict[type[Event], list[str]] = {}
+        self.looks: dict[str, frozenset[type[Memory]]] = {}
         memories: Memories = {}
         for invariant in invariants:
             try:
                 self._note(invariant, invariant.start(memories))
             except Exception as fault:  # a checker's fault is a verdict, not a crash
                 self.faults[invariant.name] = fault
-        used = {id(memory) for fold in self.prototypes.values() for memory in fold.memories}
+        used = frozenset().union(*self.looks.values())
         for kind, memory in memories.items():
-            for event_type in memory.handlers if id(memory) in used else ():
+            for event_type in memory.handlers if kind in used else ():
                 self.memories.setdefault(event_type, []).append(kind)
+        self.kinds = frozenset(self.waiting) | frozenset(self.memories)
 
     def _note(self, invariant: Invariant, fold: Fold) -> None:
         self.prototypes[invariant.name] = fold
         if isinstance(fold.verdict(), Held) and (lacking := fold.lacks({})):
             self.untested[invariant.name] = Untested(lacking)
-        for event_type in fold.handlers:
-            self.takers.setdefault(event_type, []).append(invariant.name)
-        concerned = dict.fromkeys(fold.handlers)
-        for memory in fold.memories:
-            concerned.update(dict.fromkeys(memory.handlers))
-        for event_type in concerned:
+        self.looks[invariant.name] = frozenset(map(type, fold.memories))
+        for event_type in fold.kinds:
             self.waiting.setdefault(event_type, []).append(invariant)
 
 

@@ -6,10 +6,17 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    HealEnded,
+    RunEnded,
+    RunSettled,
+    RunStarted,
+)
 from rebalance_check.properties.completeness import Completeness, concerned_by
 from rebalance_check.properties.kinds import (
     NOT_FOUND,
+    Asked,
     Counts,
     Evidence,
     Fold,
@@ -18,6 +25,7 @@ from rebalance_check.properties.kinds import (
     Memories,
     Memory,
     Place,
+    Waiting,
 )
 from rebalance_check.properties.listening import Listening, listening
 from rebalance_check.properties.verdict import Exemptions, Held, Undecided, Untested, Verdict, Violated
@@ -29,16 +37,35 @@ NOTHING_BETWEEN: Final = "the history holds nothing between the start and the en
 OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
 """The events of the run itself. They say nothing about a group, so they alone put no invariant to the test."""
 
+_APIS: Final = 64
+"""For so many apis it is remembered who is asked: more than there are."""
+
 _SUBJECTS: Final = frozenset({"member", "worker", "process", "node"})
 """The fields of events about one process. All others are of a coordinator, a topic, or the like."""
 
 
 @dataclass(slots=True)
 class _Hearing:
-    """The handlers of the events of one type, memories first, and the number of these events."""
+    """The handlers of the memories that take the events of one type, then the functions of folds that are asked about
+    them, with the names of these, and the number of the events. ``of_api`` has the functions asked about an api."""
 
-    handlers: tuple[Handler, ...]
-    count: int = 0
+    handlers: list[Handler]
+    asked: list[Asked]
+    names: list[str]
+    count: int
+    of_api: dict[str, list[Asked]] | None
+
+    def about(self, event: Event) -> list[Asked]:
+        """The functions that are asked about this event: not those of other apis."""
+        if self.of_api is None:
+            return self.asked
+        api: str = getattr(event, "api", "")
+        if api in self.of_api:
+            return self.of_api[api]
+        found = [one for one in self.asked if one[3] is None or api in one[3]]
+        if len(self.of_api) < _APIS:
+            self.of_api[api] = found
+        return found
 
 
 @dataclass(slots=True)
@@ -72,18 +99,21 @@ class Panel:
     faults: dict[str, str] = field(default_factory=dict)
     hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
     known: Listening = field(init=False)
+    waiting: dict[Fold, frozenset[type[Event]]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.known = listening(self.invariants)
+        self.waiting = Waiting.among(self.memories).folds
         self.faults.update({name: _blame(fault) for name, fault in self.known.faults.items()})
 
     def _begin(self, event_type: type[Event]) -> _Hearing:
         """The first event of its type: those that have waited for it are started."""
+        for kind in self.known.memories.get(event_type, ()):
+            kind.among(self.memories)
         for invariant in self.known.waiting.get(event_type, ()):
             if invariant.name not in self.folds and invariant.name not in self.faults:
                 self._start(invariant)
-        hearing = self.hearings[event_type] = _Hearing(self._handlers(event_type))
-        return hearing
+        return self._hear(event_type)
 
     def _start(self, invariant: Invariant) -> None:
         try:
@@ -92,21 +122,26 @@ class Panel:
         except Exception as fault:  # a checker's fault is a verdict, not a crash
             self.faults[invariant.name] = _blame(fault)
 
-    def _handlers(self, event_type: type[Event]) -> tuple[Handler, ...]:
-        """The handlers of such an event: memories before the folds that look at them."""
-        known, folds = self.known, self.folds
-        takers: list[Memory | Fold] = [
-            self.memories[kind] for kind in known.memories.get(event_type, ()) if self._is_used(kind)
+    def _hear(self, event_type: type[Event], count: int = 0) -> _Hearing:
+        """From now on such an event goes to the memories, then to the folds that look at them."""
+        known, asked, names = self.known, list[Asked](), list[str]()
+        handlers = [
+            self.memories[kind].handlers[event_type]
+            for kind in known.memories.get(event_type, ())
+            if not self.faults or self._is_used(kind)
         ]
-        takers += [folds[name] for name in known.takers.get(event_type, ()) if name not in self.faults]
-        return tuple([one.handlers[event_type] for one in takers])
+        for name in [one.name for one in known.waiting.get(event_type, ()) if one.name not in self.faults]:
+            found = self.folds[name].asked(event_type)
+            asked += found
+            names += [name] * len(found)
+        of_api: dict[str, list[Asked]] | None = {} if any(one[3] is not None for one in asked) else None
+        hearing = self.hearings[event_type] = _Hearing(handlers, asked, names, count, of_api)
+        return hearing
 
     def _is_used(self, kind: type[Memory]) -> bool:
         """Whether a fold looks at the memory; one that only faulty folds share takes no event."""
-        if not self.faults:
-            return True
-        memory = self.memories.get(kind)
-        return any(memory in fold.memories for name, fold in self.folds.items() if name not in self.faults)
+        looks = self.known.looks
+        return any(kind in looks[name] for name in looks.keys() - self.faults.keys())
 
     def observe(self, event: Event) -> None:
         """Hand the event to all that take it."""
@@ -117,15 +152,30 @@ class Panel:
             try:
                 handler(event)
             except Exception as fault:  # a checker's fault is a verdict, not a crash
-                self._silence(handler, event, fault)
+                failed = {type(one) for one in self.memories.values() if handler in one.handlers.values()}
+                self._silence([name for name, looks in self.known.looks.items() if failed & looks], event, fault)
+        for fold, shown in tuple(self.waiting.items()):
+            if kind in shown:
+                try:
+                    fold.show(event)
+                except Exception as fault:  # likewise
+                    self._silence([fold.invariant.name], event, fault)
+        for ask, view, conclude, apis in hearing.asked if hearing.of_api is None else hearing.about(event):
+            try:
+                if (found := ask(event, view)) is not None:
+                    conclude(found, event)
+            except Exception as fault:  # likewise
+                self._silence([hearing.names[hearing.asked.index((ask, view, conclude, apis))]], event, fault)
 
-    def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
-        for name, fold in self.folds.items():
-            hearing: tuple[Fold | Memory, ...] = (fold, *fold.memories)
-            if name not in self.faults and any(handler in one.handlers.values() for one in hearing):
+    def _silence(self, names: list[str], event: Event, fault: Exception) -> None:
+        """The verdicts on these invariants are undecided, and they take no event any more."""
+        for name in names:
+            if name not in self.faults:
                 self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
-        for event_type, held in self.hearings.items():
-            held.handlers = self._handlers(event_type)
+        for fold in [one for one in self.waiting if one.invariant.name in self.faults]:
+            del self.waiting[fold]
+        for event_type, hearing in self.hearings.items():
+            self._hear(event_type, hearing.count)
 
     def found_at(self, invariant: Invariant) -> int:
         """The number of the first violation of this claim, by which those of several groups are put in order."""
@@ -156,7 +206,7 @@ class Panel:
         if fold is None:
             untested = self.known.untested.get(invariant.name)
             is_cut = invariant.needs_end and not counted.is_ended
-            if untested is not None and not (is_cut or counted.is_quiet or fault or counted.doubt):
+            if untested is not None and not (is_cut or counted.is_quiet or fault or counted.doubt or counted.missing):
                 return untested
             fold = self.known.prototypes.get(invariant.name)
         if fold is None:
@@ -168,7 +218,8 @@ class Panel:
         if isinstance(verdict, Violated):
             doubt = self._doubt_of(invariant, fold, verdict)
             return _uncertain(doubt, verdict) if doubt else _counted_violation(fold, verdict, counted.counts)
-        doubt = counted.doubt or fault or next((one.missing for one in counted.missing if one in fold.memories), "")
+        looks = self.known.looks[invariant.name]
+        doubt = counted.doubt or fault or next((one.missing for one in counted.missing if type(one) in looks), "")
         if doubt:
             return Undecided(doubt)
         return verdict if not isinstance(verdict, Held) else _tested(invariant, fold, counted)
@@ -198,6 +249,7 @@ class Panel:
         They are freed at once then, and the garbage collector need not look for them.
         """
         self.hearings.clear()
+        self.waiting.clear()
         for fold in self.folds.values():
             fold.release()
         for memory in self.memories.values():
@@ -239,7 +291,7 @@ def _held(checked: int, excused: Exemptions) -> Held:
 
 def _is_unframed(fold: Fold, counts: Counts) -> bool:
     """Whether the invariant is about the run's own report alone, and the history is a recording without a run."""
-    return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
+    return OF_THE_RUN.issuperset(fold.kinds) and not any(counts.get(kind) for kind in OF_THE_RUN)
 
 
 def _uncertain(fault: str, seen: Violated) -> Undecided:

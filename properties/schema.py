@@ -1,16 +1,9 @@
-"""The JSON Schema of a history line, generated from the event classes.
-
-It is installed with the package as ``rebalance_check/properties/history.schema.json``, to which
-``docs/history.schema.json`` is a link, and ``rebalance-check schema`` prints it. Write it anew after a change of the
-events: ``python -m rebalance_check.properties.schema docs/history.schema.json``.
-"""
+"""The JSON Schema of a history line, generated from the event classes; ``rebalance-check schema`` prints it."""
 
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -59,16 +52,12 @@ def event_schema(name: str) -> dict[str, Any]:
     """
     if name not in EVENT_TYPES:
         near = difflib.get_close_matches(name, EVENT_TYPES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "docs/events.md lists the events"
+        hint = f"did you mean {near[0]!r}?" if near else "`rebalance-check schema --markdown` lists the events"
         raise RebalanceCheckError(f"{name!r} is no event: {hint}")
     whole = history_schema()
     return {"$schema": whole["$schema"], **whole["$defs"][name]}
 
 
 def schema_text(schema: Mapping[str, Any] | None = None) -> str:
-    """A schema as indented JSON, by default that of all events, as it stands in ``docs/history.schema.json``."""
+    """A schema as indented JSON, by default that of all events."""
     return msgspec.json.format(msgspec.json.encode(schema or history_schema()), indent=2).decode() + "\n"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(schema_text(), encoding="utf-8")

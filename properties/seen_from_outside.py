@@ -11,100 +11,67 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from rebalance_check.model.vocabulary import events as vocabulary
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 
-EventTypes = frozenset[type[vocabulary.Event]]
+EventTypes = frozenset[type[Event]]
 
-_OF_AN_APPLICATION: Final[EventTypes] = frozenset(
-    {
-        vocabulary.AssignmentCompleted, vocabulary.MemberJoined, vocabulary.MemberLeft, vocabulary.MemberStarted,
-        vocabulary.OffsetCommitted, vocabulary.PartitionsAssigned, vocabulary.PartitionsRevoked,
-    }
-)  # fmt: skip
+
+def events_named(*names: str) -> EventTypes:
+    """The types of events of these names, many of which stand in one text."""
+    return frozenset(EVENT_TYPES[name] for text in names for name in text.split())
+
+
+_OF_AN_APPLICATION: Final = """
+    MemberJoined MemberLeft MemberStarted OffsetCommitted PartitionsAssigned PartitionsRevoked"""
 """A recorded consumer of any library: its settings, callbacks, generations and commits."""
 
-_OF_REQUESTS: Final[EventTypes] = frozenset(
-    {vocabulary.LookUpAnswered, vocabulary.LookUpSent, vocabulary.RequestAnswered, vocabulary.RequestSent}
-)
+_OF_REQUESTS: Final = "LookUpAnswered LookUpSent RequestAnswered RequestSent"
 
-_OF_THE_WIRE: Final[EventTypes] = frozenset(
-    {
-        vocabulary.ConnectionClosed, vocabulary.ConnectionOpened, vocabulary.CoordinatorMoved,
-        vocabulary.ReplyObserved, vocabulary.RequestObserved,
-    }
-)  # fmt: skip
+_OF_THE_WIRE: Final = "ConnectionClosed ConnectionOpened CoordinatorMoved ReplyObserved RequestObserved"
 
-_OF_STATUS_STORES: Final[EventTypes] = frozenset(
-    {
-        vocabulary.StatusAnswered, vocabulary.StatusAppended, vocabulary.StatusAttempted, vocabulary.StatusIgnored,
-        vocabulary.StatusRead, vocabulary.StatusSent, vocabulary.StatusStoreStarted, vocabulary.StatusStoreStopped,
-    }
-)  # fmt: skip
+_OF_STATUS_STORES: Final = """
+    StatusAnswered StatusAppended StatusAttempted StatusIgnored StatusRead StatusSent StatusStoreStarted
+    StatusStoreStopped"""
 
-_OF_A_CLUSTER: Final[EventTypes] = frozenset(
-    {
-        vocabulary.AssignmentAccepted, vocabulary.ConnectAssignmentReceived, vocabulary.ConnectorStarted,
-        vocabulary.ConnectorStopped, vocabulary.MemberJoined, vocabulary.MemberLeft, vocabulary.MemberStarted,
-        vocabulary.MembershipLost, vocabulary.RunEnded, vocabulary.RunSettled, vocabulary.RunStarted,
-        vocabulary.TaskStarted, vocabulary.TaskStopped, vocabulary.WorkerConfigured,
-    }
-)  # fmt: skip
+_OF_A_CLUSTER: Final = """
+    AssignmentAccepted ConnectAssignmentReceived ConnectorStarted ConnectorStopped MemberJoined MemberLeft
+    MemberStarted MembershipLost RunEnded RunSettled RunStarted TaskStarted TaskStopped WorkerConfigured"""
 """Java Connect workers: their journals, and their log lines about their group."""
 
 SEEN_IN: Final[Mapping[str, EventTypes]] = MappingProxyType({
-    "recorder: kafka-python": _OF_AN_APPLICATION | _OF_REQUESTS | {
-        vocabulary.CoordinatorFound, vocabulary.SubscriptionChanged,
-    },
-    "recorder: kafka-python, paused": frozenset({vocabulary.MembershipLost, vocabulary.PartitionsLost}),
-    "recorder: confluent-kafka": _OF_AN_APPLICATION,
-    "recorder: aiokafka": _OF_AN_APPLICATION | {vocabulary.CoordinatorFound},
-    "recorder: java": _OF_AN_APPLICATION - {vocabulary.AssignmentCompleted},
-    "live": _OF_AN_APPLICATION | _OF_REQUESTS | {
-        vocabulary.AssignmentComputed, vocabulary.CoordinatorFound, vocabulary.HealEnded, vocabulary.RunEnded,
-        vocabulary.RunStarted, vocabulary.TopicsDescribed,
-    },
-    "wire": _OF_THE_WIRE,
-    "client kit": _OF_THE_WIRE | {
-        vocabulary.ProcessEnded, vocabulary.ProcessSignalled, vocabulary.ProcessStarted, vocabulary.RunEnded,
-        vocabulary.RunStarted,
-    },
-    "java connect": _OF_A_CLUSTER | _OF_STATUS_STORES | {
-        vocabulary.CancelledWorkEnded, vocabulary.ConfigAppended, vocabulary.WorkCancelled,
-    },
-    "java connect: a worker killed": _OF_A_CLUSTER | {vocabulary.MemberCrashed},
-    "java connect: a worker paused": frozenset({
-        vocabulary.MemberPaused, vocabulary.MemberResumed, vocabulary.RequestAnswered,
-    }),
-    "java connect: exactly once": _OF_A_CLUSTER | {vocabulary.ProducerInitialised},
-    "java connect: compaction": frozenset({vocabulary.ConfigCompacted, vocabulary.ConfigSnapshotTaken}),
-    "lockstep: config": frozenset({
-        vocabulary.ConfigRead, vocabulary.ConfigSnapshotTaken, vocabulary.ConfigStoreStarted, vocabulary.MemberStarted,
-        vocabulary.RunEnded, vocabulary.RunStarted,
-    }),
-    "lockstep: status": _OF_STATUS_STORES | {
-        vocabulary.RunEnded, vocabulary.RunStarted, vocabulary.StatusFlushed, vocabulary.StatusFlushStarted,
-        vocabulary.StatusGivenUp, vocabulary.StatusQueried, vocabulary.StatusStoreStarting,
-        vocabulary.StatusSuppressed, vocabulary.StatusesListed,
-    },
-    "virtual kafka": frozenset({
-        vocabulary.CoordinatorConfigured, vocabulary.GenerationStarted, vocabulary.GroupDeleted,
-        vocabulary.GroupDescribed, vocabulary.GroupMetadataAppended, vocabulary.GroupMetadataWritten,
-        vocabulary.GroupStatusChanged, vocabulary.HeartbeatReplied, vocabulary.IncarnationEnded,
-        vocabulary.IncarnationStarted, vocabulary.JoinGroupReplied, vocabulary.LeaveGroupReplied,
-        vocabulary.LogTailLost, vocabulary.MemberAdded, vocabulary.MemberRemoved, vocabulary.OffsetCommitReplied,
-        vocabulary.ReplyReceived, vocabulary.RequestIssued, vocabulary.RequestParked, vocabulary.RunEnded,
-        vocabulary.RunStarted, vocabulary.StepStarted, vocabulary.SyncGroupReplied,
-    }),
+    "recorder: kafka-python": events_named(
+        _OF_AN_APPLICATION, _OF_REQUESTS, "AssignmentCompleted CoordinatorFound SubscriptionChanged"
+    ),
+    "recorder: kafka-python, paused": events_named("MembershipLost PartitionsLost"),
+    "recorder: confluent-kafka": events_named(_OF_AN_APPLICATION, "AssignmentCompleted"),
+    "recorder: aiokafka": events_named(_OF_AN_APPLICATION, "AssignmentCompleted CoordinatorFound"),
+    "recorder: java": events_named(_OF_AN_APPLICATION),
+    "live": events_named(_OF_AN_APPLICATION, _OF_REQUESTS, """
+        AssignmentCompleted AssignmentComputed CoordinatorFound HealEnded RunEnded RunStarted TopicsDescribed"""),
+    "wire": events_named(_OF_THE_WIRE),
+    "client kit": events_named(_OF_THE_WIRE, "ProcessEnded ProcessSignalled ProcessStarted RunEnded RunStarted"),
+    "java connect": events_named(_OF_A_CLUSTER, _OF_STATUS_STORES, "CancelledWorkEnded ConfigAppended WorkCancelled"),
+    "java connect: a worker killed": events_named(_OF_A_CLUSTER, "MemberCrashed"),
+    "java connect: a worker paused": events_named("MemberPaused MemberResumed RequestAnswered"),
+    "java connect: exactly once": events_named(_OF_A_CLUSTER, "ProducerInitialised"),
+    "java connect: compaction": events_named("ConfigCompacted ConfigSnapshotTaken"),
+    "lockstep: config": events_named(
+        "ConfigRead ConfigSnapshotTaken ConfigStoreStarted MemberStarted RunEnded RunStarted"
+    ),
+    "lockstep: status": events_named(_OF_STATUS_STORES, """
+        RunEnded RunStarted StatusFlushStarted StatusFlushed StatusGivenUp StatusQueried StatusStoreStarting
+        StatusSuppressed StatusesListed"""),
+    "virtual kafka": events_named("""
+        CoordinatorConfigured GenerationStarted GroupDeleted GroupDescribed GroupMetadataAppended GroupMetadataWritten
+        GroupStatusChanged HeartbeatReplied IncarnationEnded IncarnationStarted JoinGroupReplied LeaveGroupReplied
+        LogTailLost MemberAdded MemberRemoved OffsetCommitReplied ReplyReceived RequestIssued RequestParked RunEnded
+        RunStarted StepStarted SyncGroupReplied"""),
 })  # fmt: skip
 """By kind of recording, the events that each recording of that kind contains."""
 
-MINIMAL: Final[EventTypes] = frozenset(
-    {
-        vocabulary.MemberCrashed, vocabulary.MemberLeft, vocabulary.MemberRemoved, vocabulary.MemberStarted,
-        vocabulary.OffsetCommitted, vocabulary.PartitionsAssigned, vocabulary.PartitionsLost,
-        vocabulary.PartitionsRevoked, vocabulary.RunEnded,
-    }
-)  # fmt: skip
+MINIMAL: Final[EventTypes] = events_named("""
+    MemberCrashed MemberLeft MemberRemoved MemberStarted OffsetCommitted PartitionsAssigned PartitionsLost
+    PartitionsRevoked RunEnded""")
 """The events that ``docs/judging-your-own-coordinator.md`` and ``docs/mapping.md`` ask of a coordinator that is not
 Kafka's."""
 

@@ -21,11 +21,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
-from rebalance_check.model.vocabulary.events import (
-    EVENT_TYPES,
-    Event,
-    RunEnded,
-)
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunEnded
 from rebalance_check.model.vocabulary.status_course import NO_GROUP, status_after
 from rebalance_check.properties.signatures import shape_of
 

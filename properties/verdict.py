@@ -173,11 +173,7 @@ Verdict: TypeAlias = Held | Untested | Undecided | Violated
 """The verdict of a judge on one invariant."""
 
 
-class ViolationType(type):
-    """The class of exception classes: those with a metaclass stay classes of Python where the judge is compiled."""
-
-
-class Violation(AssertionError, metaclass=ViolationType):  # noqa: N818 - it is a failed claim about a subject, not an error of this program
+class Violation(AssertionError):  # noqa: N818 - it is a failed claim about a subject, not an error of this program
     """A violated claim as an exception. Each invariant raises its own subclass, so that Hypothesis reports distinct
     violations apart; ``counterexample`` holds the explanation."""
 
@@ -199,7 +195,7 @@ def violation_named(name: str, claim: str) -> type[Violation]:
         return _raised, (name, claim, self.counterexample)
 
     space = {"__doc__": f"Broken: {claim}.", "__module__": __name__, "__reduce__": reduce}
-    made: Any = ViolationType(title, (Violation,), space)
+    made: Any = type(title, (Violation,), space)
     found: type[Violation] = made
     return found
 

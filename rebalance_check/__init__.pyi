@@ -1,6 +1,6 @@
 """The public names of rebalance_check and where each is defined; `__init__` imports them when they are used."""
 
-from rebalance_check.impl.conformance.transport import Transport
+from rebalance_check.impl.comparison.to_model.transport import Transport
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.recorders.history_file import HistoryFile
 from rebalance_check.integration.recorders.recording import recording
@@ -179,16 +179,14 @@ from rebalance_check.properties.laws.config.writes import (
 )
 from rebalance_check.properties.laws.connect.at_rest import (
     ConfiguredWorkRuns,
-    RevocationLeadsToRejoin,
     TasksRunTheirConfigs,
 )
-from rebalance_check.properties.laws.connect.causes import ConnectRoundHasACause, WorkStartsAgainForACause
 from rebalance_check.properties.laws.connect.rounds import (
     ConnectAssignmentIsAgreed,
-    WorkIsGrantedOnce,
+    ConnectRoundHasACause,
+    WorkStartsAgainForACause,
 )
 from rebalance_check.properties.laws.connect.work import (
-    OnlyAssignedWorkStarts,
     RevokedWorkHasStopped,
     RunningWorkIsClaimed,
     StartWaitsForConfigs,
@@ -255,7 +253,6 @@ from rebalance_check.properties.laws.requests.joining import OffersItsAssignors
 from rebalance_check.properties.laws.status.reads import (
     CacheFollowsReads,
     ReadersConverge,
-    StaleUnassignedIgnored,
 )
 from rebalance_check.properties.laws.status.workers import (
     LastStatusSaysWhatRuns,
@@ -264,7 +261,6 @@ from rebalance_check.properties.laws.status.workers import (
 )
 from rebalance_check.properties.laws.status.writes import (
     AppendsAnswerSends,
-    FlushWaits,
     RetriesAreAdmitted,
     SuppressedIffNewerCached,
 )
@@ -346,7 +342,6 @@ __all__ = [
     "EveryPartitionGetsAnOwner",
     "ExitCode",
     "FencedStaysFenced",
-    "FlushWaits",
     "Fold",
     "GenerationHasOnlyJoined",
     "GenerationMonotonicity",
@@ -427,7 +422,6 @@ __all__ = [
     "OneMemberPerInstance",
     "OneProtocol",
     "OneResponsePerRequest",
-    "OnlyAssignedWorkStarts",
     "OnlyEmptyGroupsAreDeleted",
     "OnlyTheLeaderRotatesKeys",
     "Outcome",
@@ -470,7 +464,6 @@ __all__ = [
     "RestartPlanned",
     "RestartRequested",
     "RetriesAreAdmitted",
-    "RevocationLeadsToRejoin",
     "RevokedBeforeReassigned",
     "RevokedIsNotCommitted",
     "RevokedWhereCommitted",
@@ -485,7 +478,6 @@ __all__ = [
     "SnapshotFollowsReads",
     "SnapshotsAgree",
     "StaleGenerationIsRefused",
-    "StaleUnassignedIgnored",
     "StartWaitsForConfigs",
     "StatusAnswered",
     "StatusAppended",
@@ -526,7 +518,6 @@ __all__ = [
     "Vocabulary",
     "WireClaims",
     "WorkCancelled",
-    "WorkIsGrantedOnce",
     "WorkRevocationEnded",
     "WorkRevocationStarted",
     "WorkRunsOnce",

@@ -16,11 +16,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Final
 
 import click
 
 from rebalance_check.commands._console import json_line
+from rebalance_check.commands._extras import EXTRAS
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -28,38 +30,24 @@ from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.report.terminal import visible, visible_lines
 
 COMMANDS: Final = {
-    "run": "The whole job at small bounds: explore, fuzz, replay, judge; one table, one verdict.",
+    "run": "The whole job at small bounds: explore, fuzz, compare, judge; one table, one verdict.",
     "explore": "Check the claims on every state of the model within bounds.",
-    "fuzz": "Simulate seeds, judge every run, explain one run per broken claim.",
-    "replay": "Send schedules of the model to a broker and compare every answer.",
+    "fuzz": "Simulate groups, or a subject of yours; judge every run, explain one per broken claim.",
+    "compare": "Ask two subjects the same: the model, our coordinator, Kafka's, any broker, assignors.",
+    "assignors": "Judge Kafka's own assignors of any release.",
     "conform": "Try any Kafka client or broker, and report claim by claim.",
     "live": "Run real clients under churn against a broker, record and judge them.",
-    "broker": "Run a broker in memory for any client; record and judge what happens.",
-    "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
+    "broker": "Run a broker in memory for any client, and record what happens.",
     "judge": "Judge recorded histories.",
-    "schema": "Print the JSON Schema of histories, or of one event.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",
     "invariants": "List the invariants, with their claims, sources and premises.",
+    "schema": "Print the JSON Schema of histories, or of one event.",
 }
 """The sub-commands, in the order of help, each with its line."""
 
-EXTRAS: Final = {
-    "numpy": "explore",
-    "llvmlite": "explore",
-    "networkx": "explore",
-    "hypothesis": "hypothesis",
-    "kafka": "brokers",
-    "testcontainers": "brokers",
-    "docker": "brokers",
-    "pyarrow": "tables",
-    "pyspark": "spark",
-    "py4j": "spark",
-    "pandas": "spark",
-    "jinja2": "report",
-    "junitparser": "report",
-}
-"""Which extra brings which library."""
+FORMER: Final = {"replay": "compare model BROKER [ADDRESS], or explore ADDRESS"}
+"""Former names of sub-commands, and what to write instead."""
 
 OURS: Final = frozenset({errno.EBADF, errno.ECHILD, errno.EFAULT, errno.ENOTSOCK, errno.ESRCH})
 """What the system refuses because this program uses it wrongly; all else lies in the command or in the machine."""
@@ -79,6 +67,17 @@ class Commands(click.Group):
         found = importlib.import_module(f"rebalance_check.commands.{cmd_name}").command
         return found if isinstance(found, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The sub-command that the first word names; a wrong one is refused with the nearest name."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = FORMER.get(name) or next(iter(get_close_matches(name, COMMANDS, 1)), "")
+            hint = f" Did you mean {near}?" if near else " `rebalance-check --help` lists the commands."
+            raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's own
         """The section of help that lists them."""
         with formatter.section("Commands"):
@@ -91,7 +90,7 @@ def cli() -> None:
     """Prove, fuzz and replay Kafka group rebalancing until "exactly one owner" is a fact.
 
     Exit codes: 0 held, 10 safety violated, 11 liveness violated, 12 undecided, 2 wrong use or bad input, 70 our own
-    fault. Every sub-command takes --json.
+    fault. Every sub-command takes --json, and --help-all where it has more options than --help shows.
     """
 
 
@@ -108,6 +107,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_ended("SIGINT", end), ExitCode.INTERRUPTED, as_json)
     except SystemExit as end:  # of `orderly_end`
         code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
+        if not code:  # of Click, which has printed what a shell completes
+            return code
         if code < _SIGNALLED:  # of Click, where the reader of a pipe ended
             return _fail(
                 "the output is not read to its end: have a program that does so take it", ExitCode.USAGE, False
@@ -153,7 +154,7 @@ def _ended(by: str, end: BaseException) -> str:
     """What is said when a signal ended a command: also what the command had noted for that case. Click raises its own
     exception in place of the interrupt."""
     noted = [note for each in (end, end.__cause__) for note in getattr(each, "__notes__", ())]
-    return "; ".join([f"ended by {by}", *(noted or ["what is finished is kept"])])
+    return "; ".join([f"ended by {by}", *noted])
 
 
 def _signal_of(code: int) -> str:

@@ -1,4 +1,4 @@
-"""What all tests share: the Hypothesis profiles, and the option that makes a skipped test a failure."""
+"""Shared by all tests: the Hypothesis profiles, and the option that makes a skipped test a failure."""
 
 import signal
 from collections.abc import Generator
@@ -18,7 +18,7 @@ def register_profiles() -> None:
 
     # Hypothesis switches rules of a state machine off for a run, and drops it where all that is possible is off.
     tolerated = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=tolerated)
+    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=tolerated)
     settings.register_profile(
         "nightly", deadline=None, max_examples=2000, print_blob=True, suppress_health_check=tolerated
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalance_check.impl.scenarios.document import Scenario
-from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
-from rebalance_check.integration.oracle.connect.request import ConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.assigned_group import AssignedGroup
+from rebalance_check.integration.comparison.connect_assignors.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_rounds import CourseRound
 from rebalance_check.properties.assignment.connect_steps import item_names, read_history
 

@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.impl.connect.status.attempts import Attempt
-from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey, status_value
+from rebalance_check.impl.connect.status.attempts import Attempt, StatusStoreError
+from rebalance_check.impl.connect.status.codec import (
+    ConnectorKey,
+    Status,
+    StatusValue,
+    TaskKey,
+    TopicKey,
+    TopicValue,
+    status_value,
+    write_status,
+)
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog, StatusRecord
 from rebalance_check.impl.connect.status.store import StatusStore
@@ -43,7 +52,7 @@ class TwoPartitions(SharedLog):
         """0 for the status of a connector, 1 for any other."""
         return 0 if key.startswith("status-connector-") else 1
 
-    def append_unseen(self, key: str, value: bytes) -> StatusRecord:
+    def append_unseen(self, key: str, value: bytes | None) -> StatusRecord:
         """Append what a process writes that no observer sees."""
         partition = self.partition_of(key)
         record = StatusRecord(self._ends[partition], key, value)
@@ -82,7 +91,7 @@ class StatusScenario:
         return store
 
     def since(self, place: int) -> Iterator[str]:
-        """What the events behind a place say."""
+        """The events behind a place, in words."""
         for event in self.events[place:]:
             match event:
                 case StatusSuppressed():
@@ -143,9 +152,12 @@ def put_safe(scenario: StatusScenario, words: list[str], _: Options) -> str:
 
 def write(scenario: StatusScenario, words: list[str], *, safe: bool) -> str:
     worker, key, status, generation = words
-    place, store = len(scenario.events), scenario.store(worker)
-    store.hand_over(store.admit(key_of(key), value_of(worker, status, generation), safe=safe))
-    return "; ".join(scenario.since(place))
+    place, store, thrown = len(scenario.events), scenario.store(worker), list[str]()
+    try:
+        store.hand_over(store.admit(key_of(key), value_of(worker, status, generation), safe=safe))
+    except StatusStoreError as error:
+        thrown.append(f"throws: {error}")
+    return "; ".join([*scenario.since(place), *thrown])
 
 
 @LANGUAGE.verb("admit", "NAME WORKER put|put-safe KEY STATUS GENERATION")
@@ -166,6 +178,70 @@ def hand_over(scenario: StatusScenario, words: list[str], _: Options) -> str:
     return ""
 
 
+@LANGUAGE.verb("knows", "WORKER KEY STATUS OTHER GENERATION")
+def knows(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """Another worker's status is appended by a process that is no store of this scenario, and the worker reads it;
+    ``null`` as the other worker leaves its name out.
+    """
+    worker, key, status, other, generation = words
+    value = write_status(StatusValue(Status(status), other, int(generation)))
+    scenario.log.append_unseen(str(key_of(key)), value.replace(b'"null"', b"null") if value else None)
+    return read(scenario, [worker], {})
+
+
+@LANGUAGE.verb("topic", "WORKER uses|forgets TOPIC CONNECTOR")
+def topic(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """The worker writes that a connector uses a topic, or that it uses it no more."""
+    worker, verb, name, connector = words
+    if verb == "uses":
+        scenario.store(worker).put_topic(TopicValue(name, connector, 0, 1))
+    else:
+        scenario.store(worker).delete_topic(TopicKey(name, connector))
+    return ""
+
+
+@LANGUAGE.verb("flush", "WORKER")
+def flush(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """The worker waits for what it has sent."""
+    scenario.store(words[0]).flush()
+    return ""
+
+
+@LANGUAGE.verb("stop", "WORKER")
+def stop(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """The store stops."""
+    place = len(scenario.events)
+    scenario.store(words[0]).stop()
+    return "; ".join(scenario.since(place))
+
+
+@LANGUAGE.verb("state", "WORKER")
+def state(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """The generation of the store, its entries with the sequence numbers that they drew, records in flight
+    (attempt.send), how many wait to be retried, and whether it flushes.
+    """
+    store, channel = scenario.store(words[0]), scenario.channel(words[0])
+    drawn = " ".join(f"{short(key)}:{entry.sequence}" for key, entry in store.cache.entries())
+    flight = " ".join(f"{short(s.key)}#{s.attempt}.{s.send}{'' if s.value else ' tombstone'}" for s in channel.waiting)
+    retries = f"; {store.retries} to retry" if store.retries else ""
+    flushes = "; flushes" if store.flushing else ""
+    return f"generation {store.generation}; drew {drawn or 'none'}; in flight {flight or 'nothing'}{retries}{flushes}"
+
+
+def short(key: object) -> str:
+    """``c-0`` of ``status-task-c-0``."""
+    return str(key).removeprefix("status-").removeprefix("task-").removeprefix("connector-")
+
+
+@LANGUAGE.verb("list", "WORKER CONNECTOR")
+def list_(scenario: StatusScenario, words: list[str], _: Options) -> str:
+    """List the cache: connectors, and tasks and topics of one."""
+    cache = scenario.store(words[0]).cache
+    topics = " ".join(value.topic for value in cache.topics(words[1]))
+    tasks = " ".join(f"{task}:{value.status}" for task, value in cache.tasks(words[1]).items())
+    return f"connectors {' '.join(cache.connectors()) or 'none'}; tasks {tasks or 'none'}; topics {topics or 'none'}"
+
+
 @LANGUAGE.verb("append", "WORKER")
 def append(scenario: StatusScenario, words: list[str], _: Options) -> str:
     """The broker appends the first record that waits: partition and offset."""
@@ -176,7 +252,7 @@ def append(scenario: StatusScenario, words: list[str], _: Options) -> str:
 
 @LANGUAGE.verb("answer", "WORKER ok|retriable|fatal")
 def answer(scenario: StatusScenario, words: list[str], _: Options) -> str:
-    """The producer reports on that record; what is not retried is given up for a reason."""
+    """The producer reports on that record; a record that is not retried is given up for a reason."""
     place = len(scenario.events)
     scenario.channel(words[0]).answer(SendOutcome(words[1]))
     return "; ".join(scenario.since(place))
@@ -194,7 +270,7 @@ def deliver(scenario: StatusScenario, words: list[str], _: Options) -> str:
 
 @LANGUAGE.verb("retry", "WORKER")
 def retry(scenario: StatusScenario, words: list[str], _: Options) -> str:
-    """The thread that retries hands over what waits longest."""
+    """The thread that retries hands over the record that waits longest."""
     store = scenario.store(words[0])
     if not store.retries:
         return "nothing"
@@ -236,7 +312,7 @@ def group_deleted(scenario: StatusScenario, _words: list[str], _: Options) -> st
 
 @LANGUAGE.verb("show", "WORKER KEY")
 def show(scenario: StatusScenario, words: list[str], _: Options) -> str:
-    """What the worker answers when it is asked for the status."""
+    """The worker answers a question for the status."""
     value = scenario.store(words[0]).get(key_of(words[1]))
     return "nothing" if value is None else f"{value.status} {value.worker_id} {value.generation}"
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from rebalance_check.impl.assignors.assignor import Assignments, Racks
+from rebalance_check.impl.assignors.assignor import Assignments, GroupSubscription, Racks
 from rebalance_check.impl.assignors.sticky import StickyFamily
 from rebalance_check.impl.assignors.sticky_owned import Claim
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
 from rebalance_check.impl.protocol.sticky_user_data import read_cooperative, write_cooperative
-from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
@@ -47,13 +46,13 @@ class CooperativeStickyAssignor(StickyFamily):
     def assign(
         self,
         partitions_per_topic: Mapping[str, int],
-        subscriptions: Mapping[str, Subscription],
+        subscriptions: GroupSubscription,
         racks: Racks | None = None,
     ) -> Assignments:
         """Balanced and sticky, minus what its old owner may still hold."""
         assigned, withheld = self._assign(partitions_per_topic, subscriptions, racks)
         return {member: tuple(sorted(tp for tp in given if tp not in withheld)) for member, given in assigned.items()}
 
-    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:  # noqa: ARG002 - interface
+    def on_assignment(self, assignment: Assignment, generation: int) -> None:  # noqa: ARG002 - interface
         """Remember the generation."""
         self._generation = generation

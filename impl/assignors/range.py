@@ -6,16 +6,19 @@ The rules and their order are those of ``RangeAssignor``; a test holds the answe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
 
-from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
+from rebalance_check.impl.assignors.assignor import (
+    Assignments,
+    GroupSubscription,
+    PartitionAssignor,
+    Racks,
+    subscribed_topics,
+)
 from rebalance_check.impl.assignors.racks import racks_matter
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 
-class RangeAssignor:
+class RangeAssignor(PartitionAssignor):
     """Of n partitions and k subscribers the first n mod k get one more; equal subscriptions get equal indexes.
 
     Where members and replicas have racks, and not every partition has a replica in every rack, partitions go to
@@ -23,16 +26,11 @@ class RangeAssignor:
     """
 
     name = "range"
-    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
-
-    def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
-        """None: nothing is remembered."""
-        return None
 
     def assign(
         self,
         partitions_per_topic: Mapping[str, int],
-        subscriptions: Mapping[str, Subscription],
+        subscriptions: GroupSubscription,
         racks: Racks | None = None,
     ) -> Assignments:
         """Ranges, topic by topic; first, where racks count, what matches them."""
@@ -50,9 +48,6 @@ class RangeAssignor:
             for member, index in _dealt(topic):
                 assigned[member].append(TopicPartition(topic.name, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
-
-    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
-        """Nothing is remembered."""
 
 
 class _Topic:

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from rebalance_check.impl.assignors.assignor import Assignments, Racks, member_order, subscribed_topics
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.assignors.assignor import (
+    Assignments,
+    GroupSubscription,
+    PartitionAssignor,
+    Racks,
+    member_order,
+    subscribed_topics,
+)
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 
-class RoundRobinAssignor:
+class RoundRobinAssignor(PartitionAssignor):
     """Balanced within one partition when all subscribe to the same topics. Stateless."""
 
     name = "roundrobin"
-    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
-
-    def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
-        """None: nothing is remembered."""
-        return None
 
     def assign(
         self,
         partitions_per_topic: Mapping[str, int],
-        subscriptions: Mapping[str, Subscription],
+        subscriptions: GroupSubscription,
         racks: Racks | None = None,  # noqa: ARG002 - part of the interface; KIP-881 leaves roundrobin as it is
     ) -> Assignments:
         """Topics in order, partitions in order, each to the next member in the circle that subscribes to its topic."""
@@ -35,9 +34,6 @@ class RoundRobinAssignor:
                 last = _next(circle, last, members)
                 assigned[circle[last]].append(TopicPartition(topic, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
-
-    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
-        """Nothing is remembered."""
 
 
 def _next(circle: Sequence[str], last: int, subscribers: Sequence[str]) -> int:

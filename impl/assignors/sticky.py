@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
+from rebalance_check.impl.assignors.assignor import (
+    Assignments,
+    GroupSubscription,
+    PartitionAssignor,
+    Racks,
+    subscribed_topics,
+)
 from rebalance_check.impl.assignors.racks import Nearness
 from rebalance_check.impl.assignors.sticky_constrained import assign_constrained
 from rebalance_check.impl.assignors.sticky_general import assign_general
 from rebalance_check.impl.assignors.sticky_owned import Claim, believed
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
 from rebalance_check.impl.protocol.sticky_user_data import read_sticky, write_sticky
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
-class StickyFamily(ABC):
+class StickyFamily(PartitionAssignor):
     """What ``sticky`` and ``cooperative-sticky`` share; they differ in where a member's claims are found."""
 
     @abstractmethod
@@ -26,7 +30,7 @@ class StickyFamily(ABC):
         """What a member says it owned."""
 
     def _assign(
-        self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription], racks: Racks | None
+        self, partitions_per_topic: Mapping[str, int], subscriptions: GroupSubscription, racks: Racks | None
     ) -> tuple[dict[str, list[TopicPartition]], set[TopicPartition]]:
         """The balanced assignment, and the partitions of it that their old owners may still hold."""
         subscribers = subscribed_topics(partitions_per_topic, subscriptions)
@@ -46,7 +50,6 @@ class StickyAssignor(StickyFamily):
     """Remembers its own assignment, so stickiness survives that an EAGER member gives up everything to join."""
 
     name = "sticky"
-    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
 
     def __init__(self) -> None:
         self._previous: tuple[TopicPartition, ...] | None = None
@@ -64,21 +67,19 @@ class StickyAssignor(StickyFamily):
     def assign(
         self,
         partitions_per_topic: Mapping[str, int],
-        subscriptions: Mapping[str, Subscription],
+        subscriptions: GroupSubscription,
         racks: Racks | None = None,
     ) -> Assignments:
         """Balanced and sticky; nothing is withheld, since an EAGER member owns nothing while it joins."""
         assigned, _ = self._assign(partitions_per_topic, subscriptions, racks)
         return {member: tuple(sorted(given)) for member, given in assigned.items()}
 
-    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
+    def on_assignment(self, assignment: Assignment, generation: int) -> None:
         """Remember for the next round."""
-        self._previous, self._generation = tuple(partitions), generation
+        self._previous, self._generation = assignment.partitions, generation
 
 
-def _moved(
-    subscriptions: Mapping[str, Subscription], assigned: Mapping[str, Sequence[TopicPartition]]
-) -> set[TopicPartition]:
+def _moved(subscriptions: GroupSubscription, assigned: Mapping[str, Sequence[TopicPartition]]) -> set[TopicPartition]:
     """Partitions added to one member and revoked from another, by what the members themselves say they own."""
     claims = {member: set(one.owned) for member, one in subscriptions.items()}
     added = {tp for member, given in assigned.items() for tp in given if tp not in claims[member]}

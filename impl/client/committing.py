@@ -11,9 +11,10 @@ from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.fetching import Fetching
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.client.metrics import Sensor, commit_values
+from rebalance_check.impl.client.metrics import register_commits
 from rebalance_check.impl.protocol.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.metrics import Metrics, Sensor
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import OffsetCommitted
@@ -60,9 +61,10 @@ class Committing(Fetching):
     commit_sensor: Sensor
     _fenced: GroupError | None = None
 
-    def metric_values(self, now_ms: int) -> dict[str, float]:
-        """As the base class, and how long commits take (``consumer-coordinator-metrics``)."""
-        return super().metric_values(now_ms) | commit_values(self.commit_sensor, now_ms)
+    def register_metrics(self, metrics: Metrics) -> None:
+        """As the base class, and how long commits take."""
+        super().register_metrics(metrics)
+        register_commits(self.metric_group(metrics), self.commit_sensor)
 
     def poll(self, now_ms: int) -> None:
         """As `Coordinator.poll`. Once a commit was answered FENCED_INSTANCE_ID every poll raises that, for good.
@@ -160,7 +162,7 @@ class Committing(Fetching):
         """Kafka resets here even for an answer of an older generation, unless a JoinGroup is in flight."""
         if not self._unchanged(sent) and self._state is MemberState.PREPARING_REBALANCE:
             return CommitOutcome.REBALANCE_IN_PROGRESS
-        self._reset(keep_member=error is Error.ILLEGAL_GENERATION, reason=error.name)
+        self._reset(keep_member=self._keeps_member_id(error), reason=error.name)
         return CommitOutcome.COMMIT_FAILED
 
 

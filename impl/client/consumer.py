@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome
@@ -12,7 +13,6 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.fetching import OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
-from rebalance_check.impl.client.metrics import Sensor
 from rebalance_check.impl.client.subscribing import Subscribing
 from rebalance_check.impl.client.subscriptions import Subscribed, Wanted
 from rebalance_check.impl.protocol.consumer_protocol import (
@@ -22,6 +22,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.metrics import Metrics, Sensor
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -30,9 +31,13 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    RebalanceEnforced,
     SubscriptionChanged,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
+
+ENFORCED: Final = "rebalance enforced by user"
+"""The reason of a rebalance for which the application gives none."""
 
 
 class GenerationFields(TypedDict):
@@ -96,9 +101,14 @@ class ConsumerCoordinator(Subscribing):
         """The partitions that the member believes to own, sorted."""
         return self._owned
 
-    def metric_values(self, now_ms: int) -> dict[str, float]:
+    def register_metrics(self, metrics: Metrics) -> None:
         """As the base class, and how many partitions the member owns."""
-        return super().metric_values(now_ms) | {"assigned-partitions": float(len(self._owned))}
+        super().register_metrics(metrics)
+        self.metric_group(metrics).add(
+            "assigned-partitions",
+            "The number of partitions currently assigned to this consumer",
+            lambda _: float(len(self._owned)),
+        )
 
     def fetchable(self) -> tuple[TopicPartition, ...]:
         """The owned partitions of which records may be delivered: not while they wait for their last commit."""
@@ -131,6 +141,11 @@ class ConsumerCoordinator(Subscribing):
         self.recorder.emit(SubscriptionChanged(member=self.member, topics=()))
         self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
         self._subscribed.clear()
+
+    def enforce_rebalance(self, reason: str = "") -> None:
+        """Join again at the next poll (``Consumer.enforceRebalance``, KIP-568), for a reason that JoinGroup carries."""
+        self.recorder.emit(RebalanceEnforced(member=self.member))
+        self.request_rejoin(reason or ENFORCED)
 
     # ------------------------------------------------------------------------------------------------ the contract
 
@@ -203,7 +218,8 @@ class ConsumerCoordinator(Subscribing):
         raises does not stop the new assignment from taking effect; the first exception surfaces afterwards.
         """
         assignor = self._selected(protocol)
-        assigned = tuple(sorted(read_assignment(assignment).partitions))
+        received = read_assignment(assignment)
+        assigned = tuple(sorted(received.partitions))
         if not all(self._subscribed.accepts(tp.topic) for tp in assigned):
             self.request_rejoin("received assignment does not match the current subscription")
             return
@@ -212,7 +228,7 @@ class ConsumerCoordinator(Subscribing):
             gone = tuple(tp for tp in self._owned if tp not in assigned)
             _collect(problems, lambda: self._revoke_and_rejoin(gone))
         self.learn_topics(assigned)
-        assignor.on_assignment(assigned, generation_id)
+        assignor.on_assignment(replace(received, partitions=assigned), generation_id)
         _collect(problems, lambda: self._own(assigned))
         if problems:
             raise problems[0]

@@ -16,12 +16,13 @@ again after it raised; a fencing token for the outside environment comes from `g
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final
+from typing import ClassVar, Final
 
 from rebalance_check.impl.client.calling import Calling
 from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.joining import Joining
+from rebalance_check.impl.runtime.metrics import MetricGroup, Metrics, Value
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     ON_JOIN_COMPLETE,
@@ -37,6 +38,9 @@ MOST_ROUNDS: Final = 1_000
 
 class Coordinator(Joining, ABC):
     """One member of one group (``AbstractCoordinator``)."""
+
+    metric_prefix: ClassVar[str] = "consumer"
+    """Of the group of metrics (the argument ``metricGrpPrefix`` of ``AbstractCoordinator``)."""
 
     _retry_ms = 0
 
@@ -88,9 +92,22 @@ class Coordinator(Joining, ABC):
         """The member id, "" when the member has none."""
         return self._generation.member_id
 
-    def metric_values(self, now_ms: int) -> dict[str, float]:
-        """What the member measured of itself, by Kafka's names (``...-coordinator-metrics``); users add their own."""
-        return self.metrics.values(now_ms)
+    def register_metrics(self, metrics: Metrics) -> None:
+        """Register what the member measures of itself, as ``<prefix>-coordinator-metrics``; users add their own.
+
+        Raises: RebalanceCheckError where metrics of a member with this client id are registered.
+        """
+        self.metrics.register(self.metric_group(metrics))
+
+    def metric_group(self, metrics: Metrics) -> MetricGroup:
+        """The group of the member's metrics."""
+        return MetricGroup(metrics, f"{self.metric_prefix}-coordinator-metrics", {"client-id": self.config.client_id})
+
+    def metric_values(self, now_ms: int) -> dict[str, Value]:
+        """The member's own measurements at a time in ms, by Kafka's names."""
+        metrics = Metrics()
+        self.register_metrics(metrics)
+        return metrics.by_name(now_ms)
 
     # ------------------------------------------------------------------------------------------------ the application
 
@@ -121,7 +138,7 @@ class Coordinator(Joining, ABC):
             return self._lookup.next_ms if self._lookup.next_ms is None else max(self._retry_ms, self._lookup.next_ms)
         if not self.rejoin_needed_or_pending():
             return None
-        waiting = self._join is not None and not self._needs_join_prepare
+        waiting = (self._join is not None or self._awaits_answers()) and not self._needs_join_prepare
         return None if waiting else self._retry_ms
 
     def rejoin_needed_or_pending(self) -> bool:
@@ -146,7 +163,7 @@ class Coordinator(Joining, ABC):
                 continue
             if now_ms < self._retry_ms or not self._can_prepare() or not self._prepared():
                 return False
-            if self._join is None and self._ensure_coordinator():
+            if self._join is None and self._ensure_coordinator() and not self._awaits_answers():
                 self._send_join()
             return False
         return self._ensure_coordinator()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.config import ClientConfig, Contract
 from rebalance_check.impl.client.events import look_up_answered, request_answered, request_sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
@@ -24,6 +24,7 @@ from rebalance_check.impl.protocol.messages import (
     MemberRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import CoordinatorFound, CoordinatorLost, LookUpSent, MembershipLost
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
@@ -103,7 +104,15 @@ class CoordinatorCore:
             self.metrics.failed_rebalance.record(0, self._now_ms)
             self._join.failure = JoinFailure(retry, cause)
 
+    def _keeps_member_id(self, error: Error) -> bool:
+        """Whether a member that was refused joins again under its id."""
+        return error is Error.ILLEGAL_GENERATION and self.config.contract is Contract.JAVA
+
     # ------------------------------------------------------------------------------------------------ requests
+
+    def _awaits_answers(self) -> bool:
+        """Whether no JoinGroup may be sent yet, because of a request in flight."""
+        return self.config.contract is Contract.KAFKA_PYTHON and bool(self._in_flight)
 
     def _send(self, request: GroupRequest, handle: Handle) -> None:
         with self.monitor:

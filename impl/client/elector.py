@@ -71,6 +71,8 @@ class LeaderElector(Coordinator):
     join `no_double_ownership` breaks (``fuzz --seeds 328:329 --protocol election --faults all,sticky-election``).
     """
 
+    metric_prefix = "election"
+
     def __init__(
         self,
         config: ClientConfig,

@@ -34,6 +34,13 @@ class Generation(NamedTuple):
         """It belongs to no generation; a member id may be left (``hasGenerationReset``)."""
         return self.generation_id == NO_GENERATION and self.protocol is None
 
+    def __str__(self) -> str:
+        """``generation 3 of m0-1 (range)``, or ``no generation`` with the id that is left."""
+        number = "no generation" if self.generation_id == NO_GENERATION else f"generation {self.generation_id}"
+        of = f" of {self.member_id}" if self.member_id else ""
+        by = f" ({self.protocol})" if self.protocol else ""
+        return f"{number}{of}{by}"
+
 
 NO_MEMBERSHIP: Final = Generation(NO_GENERATION, "", None)
 """``Generation.NO_GENERATION``: neither a generation nor a member id."""

@@ -107,7 +107,7 @@ class Heartbeating(CoordinatorCore):
             self._timers.answered(self._now_ms)
             return
         self._timers.failed(self._now_ms)
-        self._reset(keep_member=error is Error.ILLEGAL_GENERATION, reason=error.name)
+        self._reset(keep_member=self._keeps_member_id(error), reason=error.name)
         if error is Error.FENCED_INSTANCE_ID:
             self._failure = GroupError(Api.HEARTBEAT, error, "another process uses this group instance id")
 

@@ -22,7 +22,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupRequest,
 )
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import PERFORM_ASSIGNMENT, MemberJoined
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
@@ -44,7 +44,8 @@ class Joining(Heartbeating):
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """The protocols this member offers, most preferred first, each with a new snapshot of its metadata.
 
-        Called whenever a JoinGroup is built, always after `on_join_prepare`; names are unique, the list is not empty.
+        Called whenever a JoinGroup is built, always after `on_join_prepare`; names are unique, the list is not empty,
+        else `poll` raises a `RebalanceCheckError`.
         """
 
     @abstractmethod
@@ -64,7 +65,21 @@ class Joining(Heartbeating):
 
     # ------------------------------------------------------------------------------------------------ JoinGroup
 
+    def _offered(self) -> tuple[JoinProtocol, ...]:
+        """The protocols that the member offers.
+
+        Raises: RebalanceCheckError where that is nothing, or a protocol twice, which no coordinator can select from.
+        """
+        offered = tuple(JoinProtocol(name, data) for name, data in self.metadata())
+        names = [protocol.name for protocol in offered]
+        if not names or len({*names}) < len(names):
+            raise RebalanceCheckError(
+                f"metadata() of {self.member} offers the protocols {names}: offer at least one, and each only once"
+            )
+        return offered
+
     def _send_join(self) -> None:
+        offered = self._offered()
         self._state = MemberState.PREPARING_REBALANCE
         self._join = JoinAttempt()
         self.metrics.rebalance_started(self._now_ms)
@@ -78,7 +93,7 @@ class Joining(Heartbeating):
                 rebalance_timeout_ms=self.config.rebalance_timeout_ms,
                 member_id=self._generation.member_id,
                 protocol_type=self.protocol_type(),
-                protocols=tuple(JoinProtocol(name, data) for name, data in self.metadata()),
+                protocols=offered,
                 group_instance_id=self.config.group_instance_id,
                 reason=self._rejoin_reason,
             ),
@@ -208,7 +223,7 @@ class Joining(Heartbeating):
             self._fail_join(Retry.AT_ONCE)
         elif error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:
             if self._unchanged(sent):
-                self._reset(keep_member=error is Error.ILLEGAL_GENERATION, reason=error.name)
+                self._reset(keep_member=self._keeps_member_id(error), reason=error.name)
             self._fail_join(Retry.AT_ONCE)
         elif error in _COORDINATOR_MOVED:
             self._fail_join(Retry.AFTER_BACKOFF)

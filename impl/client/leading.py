@@ -7,10 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
+from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks, with_user_data
 from rebalance_check.impl.client.committing import Committing
 from rebalance_check.impl.protocol.consumer_protocol import (
-    Assignment,
     Subscription,
     read_assignment,
     read_claimed_generation,
@@ -55,11 +54,12 @@ class Leading(Committing):
         assignor = self.assignors.get(protocol)
         if assignor is None:
             raise RebalanceCheckError(f"the group selected {protocol!r}, which its leader {leader_id} does not have")
-        assigned = assignor.assign(self.partitions_per_topic, subscriptions, self.racks)
+        given = with_user_data(assignor.assign(self.partitions_per_topic, subscriptions, self.racks))
+        assigned = {member: one.partitions for member, one in given.items()}
         if self.protocol is RebalanceProtocol.COOPERATIVE and assignor.name != _VALIDATES_ITSELF:
             _validate_cooperative(subscriptions, assigned, assignor.name)
         self._emit_assignment(protocol, subscriptions, assigned)
-        return {member: write_assignment(Assignment(partitions=given)) for member, given in assigned.items()}
+        return {member: write_assignment(one) for member, one in given.items()}
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
         """Watch from now on; what changed while the leader was away goes unnoticed."""

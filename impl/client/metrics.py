@@ -1,75 +1,22 @@
-"""What a member measures of itself, under Kafka's names (``AbstractCoordinator.GroupCoordinatorMetrics`` and siblings).
-
-A value of the last `WINDOW_MS` counts for averages, maxima and rates. Kafka cuts that time into samples of 30 s and
-drops them one by one; here the window slides with every value.
-"""
+"""The measurements of a member, as Kafka registers them (``AbstractCoordinator.GroupCoordinatorMetrics``)."""
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-WINDOW_MS: Final = 60_000
-"""``metrics.num.samples`` (2) times ``metrics.sample.window.ms`` (30 s)."""
+from rebalance_check.impl.runtime.metrics import HOUR_MS, SECOND_MS, MetricGroup, Sensor
 
-SHORTEST_WINDOW_MS: Final = 30_000
-"""A rate is not counted over less time than one sample lasts."""
-
-HOUR_MS: Final = 3_600_000
-SECOND_MS: Final = 1_000
 NEVER_S: Final = -1.0
 """How many seconds ago something was that never was."""
 
-
-@dataclass(slots=True)
-class Sensor:
-    """Values with the time at which each was recorded, both in ms."""
-
-    total: int = 0
-    _recent: deque[tuple[int, int]] = field(default_factory=deque)
-    _since_ms: int | None = None
-    _sum: int = 0
-
-    def record(self, value_ms: int, now_ms: int) -> None:
-        """One more value; times must not run backwards."""
-        if self._since_ms is None:
-            self._since_ms = now_ms
-        self.total += 1
-        self._sum += value_ms
-        self._recent.append((now_ms, value_ms))
-        self._forget(now_ms)
-
-    @property
-    def sum_ms(self) -> int:
-        """All values together."""
-        return self._sum
-
-    def average(self, now_ms: int) -> float:
-        """The mean of the recent values; not a number where there are none."""
-        self._forget(now_ms)
-        return sum(value for _, value in self._recent) / len(self._recent) if self._recent else math.nan
-
-    def maximum(self, now_ms: int) -> float:
-        """The largest of the recent values; not a number where there are none."""
-        self._forget(now_ms)
-        return float(max((value for _, value in self._recent), default=math.nan))
-
-    def rate(self, now_ms: int, per_ms: int = SECOND_MS) -> float:
-        """How many recent values there are per unit of time."""
-        self._forget(now_ms)
-        elapsed_ms = 0 if self._since_ms is None else now_ms - self._since_ms
-        return len(self._recent) * per_ms / min(max(elapsed_ms, SHORTEST_WINDOW_MS), WINDOW_MS)
-
-    def _forget(self, now_ms: int) -> None:
-        while self._recent and self._recent[0][0] <= now_ms - WINDOW_MS:
-            self._recent.popleft()
+_RETRIED: Final = "which may be composed of several failed re-trials until it succeeded"
+_EVENT: Final = "each event is composed of several failed re-trials until it succeeded"
 
 
 @dataclass(slots=True)
 class CoordinatorMetrics:
-    """The sensors of one member, and `values`, which names their readings as Kafka does.
+    """The sensors of one member.
 
     Latencies run from sending a request to its answer, a rebalance from the first JoinGroup of a chain to the SyncGroup
     that succeeds; a failed attempt in between counts as a failed rebalance (MEMBER_ID_REQUIRED, too) and does not
@@ -96,38 +43,55 @@ class CoordinatorMetrics:
         self.last_rebalance_ms = now_ms
         self.rebalance.record(now_ms - (now_ms if started_ms is None else started_ms), now_ms)
 
-    def values(self, now_ms: int) -> dict[str, float]:
-        """Every metric by Kafka's name; times in ms unless the name says otherwise."""
-        return {
-            **_latency("heartbeat-response-time", self.heartbeat, now_ms, average=False),
-            **_frequency("heartbeat", self.heartbeat, now_ms),
-            **_latency("join-time", self.join, now_ms),
-            **_frequency("join", self.join, now_ms),
-            **_latency("sync-time", self.sync, now_ms),
-            **_frequency("sync", self.sync, now_ms),
-            **_latency("rebalance-latency", self.rebalance, now_ms),
-            "rebalance-latency-total": float(self.rebalance.sum_ms),
-            "rebalance-total": float(self.rebalance.total),
-            "rebalance-rate-per-hour": self.rebalance.rate(now_ms, HOUR_MS),
-            "failed-rebalance-total": float(self.failed_rebalance.total),
-            "failed-rebalance-rate-per-hour": self.failed_rebalance.rate(now_ms, HOUR_MS),
-            "last-rebalance-seconds-ago": _seconds_ago(self.last_rebalance_ms, now_ms),
-            "last-heartbeat-seconds-ago": _seconds_ago(self.last_heartbeat_ms, now_ms),
-        }
+    def register(self, group: MetricGroup) -> None:
+        """Register every metric under Kafka's name; times in ms unless the name says otherwise.
+
+        Raises: RebalanceCheckError where they are registered.
+        """
+        self._register_requests(group)
+        self._register_rebalances(group)
+        group.add("last-rebalance-seconds-ago", "The number of seconds since the last successful rebalance event",
+                  lambda now_ms: _seconds_ago(self.last_rebalance_ms, now_ms))  # fmt: skip
+        group.add("last-heartbeat-seconds-ago", "The number of seconds since the last coordinator heartbeat was sent",
+                  lambda now_ms: _seconds_ago(self.last_heartbeat_ms, now_ms))  # fmt: skip
+
+    def _register_requests(self, group: MetricGroup) -> None:
+        group.add("heartbeat-response-time-max", "The max time taken to receive a response to a heartbeat request",
+                  self.heartbeat.maximum)  # fmt: skip
+        group.add_meter("heartbeat", "heartbeats", self.heartbeat)
+        group.add("join-time-avg", "The average time taken for a group rejoin", self.join.average)
+        group.add("join-time-max", "The max time taken for a group rejoin", self.join.maximum)
+        group.add_meter("join", "group joins", self.join)
+        group.add("sync-time-avg", "The average time taken for a group sync", self.sync.average)
+        group.add("sync-time-max", "The max time taken for a group sync", self.sync.maximum)
+        group.add_meter("sync", "group syncs", self.sync)
+
+    def _register_rebalances(self, group: MetricGroup) -> None:
+        done, failed = self.rebalance, self.failed_rebalance
+        successful = f"time taken for a group to complete a successful rebalance, {_RETRIED}"
+        group.add("rebalance-latency-avg", f"The average {successful}", done.average)
+        group.add("rebalance-latency-max", f"The max {successful}", done.maximum)
+        group.add("rebalance-latency-total",
+                  "The total number of milliseconds this consumer has spent in successful rebalances since creation",
+                  lambda _: float(done.sum_ms))  # fmt: skip
+        group.add("rebalance-total", f"The total number of successful rebalance events, {_EVENT}",
+                  lambda _: float(done.total))  # fmt: skip
+        group.add("rebalance-rate-per-hour", f"The number of successful rebalance events per hour, {_EVENT}",
+                  lambda now_ms: done.rate(now_ms, HOUR_MS))  # fmt: skip
+        group.add("failed-rebalance-total", "The total number of failed rebalance events",
+                  lambda _: float(failed.total))  # fmt: skip
+        group.add("failed-rebalance-rate-per-hour", "The number of failed rebalance events per hour",
+                  lambda now_ms: failed.rate(now_ms, HOUR_MS))  # fmt: skip
 
 
-def commit_values(commit: Sensor, now_ms: int) -> dict[str, float]:
-    """What consumers add for their commits (``ConsumerCoordinatorMetrics``)."""
-    return {**_latency("commit-latency", commit, now_ms), **_frequency("commit", commit, now_ms)}
+def register_commits(group: MetricGroup, commit: Sensor) -> None:
+    """Register what consumers add for their commits (``ConsumerCoordinatorMetrics``).
 
-
-def _latency(name: str, sensor: Sensor, now_ms: int, *, average: bool = True) -> dict[str, float]:
-    mean = {f"{name}-avg": sensor.average(now_ms)} if average else {}
-    return {**mean, f"{name}-max": sensor.maximum(now_ms)}
-
-
-def _frequency(name: str, sensor: Sensor, now_ms: int) -> dict[str, float]:
-    return {f"{name}-rate": sensor.rate(now_ms), f"{name}-total": float(sensor.total)}
+    Raises: RebalanceCheckError where they are registered.
+    """
+    group.add("commit-latency-avg", "The average time taken for a commit request", commit.average)
+    group.add("commit-latency-max", "The max time taken for a commit request", commit.maximum)
+    group.add_meter("commit", "commit calls", commit)
 
 
 def _seconds_ago(at_ms: int | None, now_ms: int) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalance_check.impl.protocol.values import Value
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConfig:
+class GroupConfig(Value):
     """Kafka's ``group.*`` settings with Kafka's defaults; times in ms.
 
     ``new_member_join_timeout_ms`` is the constant of ``GroupMetadataManager``: how long a brand-new member may stay

@@ -121,6 +121,10 @@ class GroupCoordinator:
         self._fire_until(now_ms)
         return self._shard.take_answers()
 
+    def timers(self) -> tuple[Timer, ...]:
+        """Every timer that is armed, in order of deadline, then of arming."""
+        return self._shard.timers.armed()
+
     def next_deadline(self) -> int | None:
         """When `advance` has something to do next, in ms; None when nothing is armed. Housekeeping does not count."""
         return self._shard.timers.next_deadline()

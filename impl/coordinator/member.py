@@ -6,10 +6,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from rebalance_check.impl.protocol.messages import JoinGroupRequest, JoinProtocol, SyncGroupRequest
+from rebalance_check.impl.protocol.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class ParkedJoin:
+class ParkedJoin(Value):
     """A JoinGroup that waits for the end of the join phase; ``token`` is whom to answer."""
 
     token: Hashable
@@ -17,7 +18,7 @@ class ParkedJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class ParkedSync:
+class ParkedSync(Value):
     """A SyncGroup that waits for the leader's."""
 
     token: Hashable

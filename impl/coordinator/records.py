@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from rebalance_check.impl.protocol.messages import CommittedOffset
+from rebalance_check.impl.protocol.values import Value
 
 NO_PRODUCER: Final = -1
 """The producer id of a record outside transactions (``RecordBatch.NO_PRODUCER_ID``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberRecord:
+class MemberRecord(Value):
     """A member inside a group record; only the subscription under the selected protocol is kept."""
 
     member_id: str
@@ -26,7 +27,7 @@ class MemberRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRecord:
+class GroupRecord(Value):
     """The value of a GroupMetadata record; ``protocol_type`` is empty where the group has none."""
 
     group_id: str
@@ -39,14 +40,14 @@ class GroupRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupTombstone:
+class GroupTombstone(Value):
     """The group was deleted."""
 
     group_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetRecord:
+class OffsetRecord(Value):
     """A committed offset; with a ``producer_id`` it is part of a transaction, and counts when that is committed.
 
     ``commit_ms`` is the time of the commit, ``expire_ms`` when it stops to hold if the commit itself said so.
@@ -60,7 +61,7 @@ class OffsetRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetTombstone:
+class OffsetTombstone(Value):
     """A committed offset was deleted."""
 
     group_id: str
@@ -69,7 +70,7 @@ class OffsetTombstone:
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionMarker:
+class TransactionMarker(Value):
     """The transaction of a producer ended, and with it what it committed in whichever group."""
 
     producer_id: int

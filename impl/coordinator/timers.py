@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -32,6 +32,9 @@ class TimerKey(NamedTuple):
     group_id: str
     member_id: str = ""
 
+    def __deepcopy__(self, _memo: dict[int, Any]) -> TimerKey:
+        return self
+
 
 class Timer(NamedTuple):
     """An armed timer; ``arguments``: (delay, remaining) of an initial JOIN, (generation,) of a SYNC, else nothing."""
@@ -40,6 +43,9 @@ class Timer(NamedTuple):
     order: int
     key: TimerKey
     arguments: tuple[int, ...] = ()
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Timer:
+        return self
 
 
 class Timers:

@@ -1,6 +1,6 @@
 """The catalogue of the field's bugs: real defects of Kafka, its clients and systems like it, as facts and references.
 
-Each is planted as a mutant (`Mutant.catalogue_id`), or `out_of_reach.OUT_OF_REACH` says why it is not.
+Each is planted as a mutant (`Mutant.catalogue_id`), or ``not_planted`` says why it is not.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from importlib.resources import files
 @dataclass(frozen=True, slots=True)
 class FieldBug:
     """One defect: its ``id`` here, the ``role`` of the code that had it, ``project`` and ``reference`` (a ticket or a
-    commit there), and the property that it ``violates``."""
+    commit there), and why it is ``not_planted`` (empty where a mutant repeats it)."""
 
     id: str
     role: str
     project: str
     reference: str
-    violates: str
+    not_planted: str = ""
 
 
 @cache

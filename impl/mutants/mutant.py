@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
-from rebalance_check.model.vocabulary.worker_modes import mode_path_numbered
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +59,34 @@ Find: TypeAlias = FuzzSearch | ModelSearch | AssignmentSearch | ScenarioSearch
 """The search that finds a mutant."""
 
 
+def find_written(text: str) -> FuzzSearch | AssignmentSearch | ScenarioSearch:
+    """The search that a row of a table names: ``fuzz 0:100 protocol=eager``, ``scenarios 0:20``, or the problems of an
+    assignor, ``problems 0:100 range tame``."""
+    kind, seeds, *words = text.split()
+    first, last = map(int, seeds.split(":"))
+    if kind == "problems":
+        assignor, shape = words
+        return AssignmentSearch(assignor=assignor, shape=shape, first=first, last=last)
+    if kind == "scenarios":
+        return ScenarioSearch(first=first, last=last)
+    return FuzzSearch(options=SimulationOptions(**dict(map(_option, words))), first=first, last=last)
+
+
+def _option(word: str) -> tuple[str, Any]:
+    """An option of a simulation by its name, as a command line has it."""
+    name, _, value = word.partition("=")
+    if name == "faults":
+        return name, tuple(value.split(",")) if value != "none" else ()
+    return name, int(value) if name == "steps" else value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """One planted defect.
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
     (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, or ``assignors.`` and a claim
-    about answers. ``edits`` are what a mutant of the implementation changes in its source; a mutant of the model has
+    about answers. ``edits`` are the changes of the source, of a mutant of the implementation; a mutant of the model has
     its own (`model.registry`).
     """
 
@@ -86,58 +105,9 @@ class Mutant:
 
     @property
     def command(self) -> str:
-        """The command that finds it."""
+        """The command that finds it, under the options of its search."""
         if isinstance(self.find, FuzzSearch):
-            seeds = f"--seeds {self.find.first}:{self.find.last}"
-            return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
-        if isinstance(self.find, AssignmentSearch | ScenarioSearch):
-            return f"rebalance-check mutants {self.name} --run"
-        liveness = " --liveness" if self.find.liveness else ""
-        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{liveness}"
-
-
-_BUDGETS: Final = (
-    "leaves", "expiries", "duplicates", "deletions", "static_members", "shared_instances", "losses", "failovers",
-    "commits", "zombie_coordinators", "rolling_restarts", "heartbeats_during_sync",
-)  # fmt: skip
-
-
-_GROUP_BUDGETS: Final = ("leaves", "expiries", "losses", "config_changes")
-
-_OF_CONNECT: Final = {
-    RebalanceProtocol.STATUS: ("writes", "failures"),
-    RebalanceProtocol.CONNECT_EAGER: _GROUP_BUDGETS,
-    RebalanceProtocol.CONNECT_INCREMENTAL: _GROUP_BUDGETS,
-    RebalanceProtocol.CONNECT_CONFIG: ("writes", "expiries", "compactions"),
-    RebalanceProtocol.CONNECT_EXACTLY_ONCE: ("writes", "expiries"),
-}
-"""The budgets that a command of each protocol of Connect names."""
-
-
-def _bounds_options(bounds: Bounds) -> str:
-    """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
-
-    Budgets of 0 are left out where 0 is what the command takes by itself; protocols of Connect and restarts on an
-    upgrade path have other defaults.
-    """
-    sizes = [name for name in ("members", "partitions", "generations", "crashes") if bounds.reads(name)]
-    if bounds.protocol in _OF_CONNECT:
-        sizes += [*_OF_CONNECT[bounds.protocol], *(["rolling_restarts"] if bounds.modes else [])]
-    else:
-        sizes += [name for name in _BUDGETS if getattr(bounds, name) or (name == "rolling_restarts" and bounds.upgrade)]
-    words = [
-        f"--protocol {bounds.protocol}",
-        *(f"--{name.replace('_', '-')} {getattr(bounds, name)}" for name in sizes),
-    ]
-    if bounds.protocol in _OF_CONNECT:
-        words += [] if bounds.rebalance_delay else ["--no-rebalance-delay"]
-        words += ["--task-rewrites"] if bounds.task_rewrites else []
-        words += ["--fencing"] if bounds.fencing else []
-        words += [f"--upgrade {mode_path_numbered(bounds.modes).name}"] if bounds.modes else []
-    else:
-        words += [] if bounds.initial_delay else ["--no-initial-delay"]
-        words += ["--member-id-required"] if bounds.member_id_required else []
-        words += ["--timeouts"] if bounds.timeouts else []
-        words += ["--new-members"] if bounds.new_members else []
-        words += [f"--upgrade {path_numbered(bounds.upgrade).name}"] if bounds.upgrade else []
-    return " ".join(words)
+            return f"rebalance-check fuzz --mutant {self.name}"
+        if isinstance(self.find, ModelSearch):
+            return f"rebalance-check explore --mutant {self.name}{' --liveness' if self.find.liveness else ''}"
+        return f"rebalance-check mutants {self.name} --run"

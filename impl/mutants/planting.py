@@ -50,11 +50,6 @@ def planted(mutant: Mutant | str) -> Iterator[None]:
         _remove()
 
 
-def is_planted() -> bool:
-    """Whether a mutant is planted now, in any thread."""
-    return _FIELD.mutant is not None
-
-
 def implementation_mutant(name: str) -> Mutant | None:
     """The mutant of the implementation of that name, None for the empty name.
 

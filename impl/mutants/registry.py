@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from importlib.resources import files
 from typing import Final
 
-from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
-from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
-from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
-from rebalance_check.impl.mutants.configs import CONFIG_MUTANTS
-from rebalance_check.impl.mutants.connect import CONNECT_MUTANTS
-from rebalance_check.impl.mutants.connect_assignors import CONNECT_ASSIGNOR_MUTANTS
-from rebalance_check.impl.mutants.contract import CONTRACT_MUTANTS
-from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
-from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
-from rebalance_check.impl.mutants.edits import EDITS
-from rebalance_check.impl.mutants.group_claims import GROUP_CLAIM_MUTANTS
-from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
-from rebalance_check.impl.mutants.need import NEED_MUTANTS
-from rebalance_check.impl.mutants.status import STATUS_MUTANTS
-from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
-from rebalance_check.impl.mutants.worker_duties import WORKER_DUTY_MUTANTS
+from rebalance_check.impl.mutants.edit import Edit
+from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant, find_written
+from rebalance_check.model.checker.mutant import rows_of
 from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -37,25 +24,27 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
     return found
 
 
-_KNOWN: Final = _by_name(
-    [
-        *COORDINATOR_MUTANTS,
-        *CLAIM_MUTANTS,
-        *CLIENT_MUTANTS,
-        *CLIENT_CLAIM_MUTANTS,
-        *NEED_MUTANTS,
-        *CONTRACT_MUTANTS,
-        *GROUP_CLAIM_MUTANTS,
-        *WORKER_DUTY_MUTANTS,
-        *ASSIGNOR_MUTANTS,
-        *CONNECT_ASSIGNOR_MUTANTS,
-        *STATUS_MUTANTS,
-        *CONNECT_MUTANTS,
-        *CONFIG_MUTANTS,
-        *UPGRADE_MUTANTS,
-    ]
+_IMPL: Final = "rebalance_check.impl."
+
+
+def _of_the_table(name: str) -> Iterator[Mutant]:
+    """The mutants of one of our tables."""
+    table = files("rebalance_check.impl.mutants").joinpath(f"{name}.mutants").read_text(encoding="utf-8")
+    for row in rows_of(table):
+        yield Mutant(
+            name=row.name,
+            what=row.what,
+            caught_by=row.caught_by,
+            where="impl",
+            find=find_written(row.find),
+            catalogue_id=row.catalogue,
+            edits=tuple(Edit(_IMPL + function, old, new) for function, old, new in row.edits),
+        )
+
+
+IMPL_MUTANTS: Final = _by_name(
+    mutant for table in ("coordinator", "client", "connect", "assignors") for mutant in _of_the_table(table)
 )
-IMPL_MUTANTS: Final = {name: replace(mutant, edits=EDITS[name]) for name, mutant in _KNOWN.items()}
 """The mutants of the implementation, each with its edits."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from rebalance_check.impl.protocol.values import Value
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
@@ -20,7 +21,7 @@ UNKNOWN_MEMBER_ID: Final = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Value):
     """What every group request carries; ``client_id`` and ``client_host`` come from the connection."""
 
     group_id: str
@@ -30,7 +31,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinProtocol:
+class JoinProtocol(Value):
     """One protocol (assignor) that a member offers, with the metadata bytes it would join with."""
 
     name: str
@@ -51,7 +52,7 @@ class JoinGroupRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class SyncAssignment:
+class SyncAssignment(Value):
     """The assignment bytes that the leader gives to one member id."""
 
     member_id: str
@@ -80,7 +81,7 @@ class HeartbeatRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class MemberIdentity:
+class MemberIdentity(Value):
     """A member to remove; an empty ``member_id`` removes the member of the instance id (KIP-345)."""
 
     member_id: str
@@ -96,7 +97,7 @@ class LeaveGroupRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedOffset:
+class CommittedOffset(Value):
     """An offset to commit, or one that was fetched (-1: none), with its metadata."""
 
     topic: str
@@ -146,14 +147,14 @@ class OffsetFetchRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Value):
     """What every reply carries."""
 
     error: Error = Error.NONE
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedMember:
+class JoinedMember(Value):
     """A member as the leader sees it."""
 
     member_id: str
@@ -189,7 +190,7 @@ class HeartbeatReply(Reply):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftMember:
+class LeftMember(Value):
     """The fate of one entry of a LeaveGroup."""
 
     member_id: str
@@ -234,7 +235,7 @@ class OffsetDeleteReply(Reply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedMember:
+class DescribedMember(Value):
     """A member as DescribeGroups shows it."""
 
     member_id: str
@@ -257,7 +258,7 @@ class DescribedGroup(Reply):
 
 
 @dataclass(frozen=True, slots=True)
-class ListedGroup:
+class ListedGroup(Value):
     """A group as ListGroups shows it."""
 
     group_id: str

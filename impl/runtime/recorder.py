@@ -9,12 +9,11 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import Event
 
 # Events are frozen for all but the recorder, which writes the stamp into the slots of a new one: copying each
-# event with `dataclasses.replace` costs more than a whole heartbeat. Compiled code writes without asking.
+# event with `dataclasses.replace` costs more than a whole heartbeat.
 _SET_GROUP: Final[Callable[[Event, str], None]] = vars(Event)["group"].__set__
 _SET_SOURCE: Final[Callable[[Event, str], None]] = vars(Event)["source"].__set__
 _SET_SEQ: Final[Callable[[Event, int], None]] = vars(Event)["seq"].__set__
 _SET_TIME: Final[Callable[[Event, int], None]] = vars(Event)["time_ms"].__set__
-_IS_COMPILED: Final = not __file__.endswith(".py")
 
 
 class Recorder:
@@ -61,14 +60,10 @@ class Recorder:
         """
         if self._listener is None:
             return
-        if _IS_COMPILED:
-            event.group, event.source = self.group, self.source  # type: ignore[misc]  # frozen for others
-            event.seq, event.time_ms = self._seq, self._clock()  # type: ignore[misc]  # likewise
-        else:
-            _SET_GROUP(event, self.group)
-            _SET_SOURCE(event, self.source)
-            _SET_SEQ(event, self._seq)
-            _SET_TIME(event, self._clock())
+        _SET_GROUP(event, self.group)
+        _SET_SOURCE(event, self.source)
+        _SET_SEQ(event, self._seq)
+        _SET_TIME(event, self._clock())
         self._seq += 1
         self._listener(event)
 

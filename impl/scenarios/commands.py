@@ -326,7 +326,7 @@ def unload(runner: ScenarioRunner, _words: list[str], _options: Options) -> str:
 
 @COORDINATOR_LANGUAGE.verb("advance", "MS")
 def advance(runner: ScenarioRunner, words: list[str], _: Options) -> str:
-    """Let time pass; the answer is what the coordinator replies meanwhile."""
+    """Let time pass; the answer is the coordinator's replies meanwhile."""
     return runner.advance(int(words[0]))
 
 

@@ -32,15 +32,11 @@ AGEING_SEED: Final = 7
 
 class ScenarioGenerator(RandomLines):
     """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
-    transactions, and offsets that become too old; in a ``timeless`` one no time passes and no member is in a hurry."""
+    transactions, and offsets that become too old."""
 
-    def __init__(self, seed: int, *, faults: bool, ageing: bool = False, timeless: bool = False) -> None:
+    def __init__(self, seed: int, *, faults: bool, ageing: bool = False) -> None:
         super().__init__(seed, faults=faults)
         self._ageing = ageing
-        self._timeless = timeless
-        if timeless:
-            self._sessions = dict.fromkeys(NAMES, PATIENCE_MS)
-            self._rebalances = dict.fromkeys(NAMES, PATIENCE_MS)
         self._versions = {name: self._random.choice((9, 9, 5, 4, 3, 2, 1)) for name in NAMES}
         self._protocols = {name: self._random.choice(PROTOCOLS) for name in NAMES}
 
@@ -48,12 +44,9 @@ class ScenarioGenerator(RandomLines):
         """A scenario of so many lines, with a line of settings in front."""
         setting = self._setting()
         setting += AGEING if self._ageing else ""
-        unwanted: tuple[str, ...] = ()
         lines = ["hold"] if self._faults and self._random.random() < 0.2 else []
-        if self._timeless:
-            setting, unwanted = TIMELESS, ("advance", "delete")
         while len(lines) < steps:
-            lines += [line for line in self._piece() if not line.startswith(unwanted)]
+            lines += self._piece()
         return [setting, *lines[:steps]]
 
     def _piece(self) -> list[str]:
@@ -142,8 +135,3 @@ def random_scenario(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | Non
     ageing = seed % 10 == AGEING_SEED
     faulty = bool(seed % 2) if faults is None else faults
     return ScenarioGenerator(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)
-
-
-def timeless_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
-    """A scenario without faults in which no time passes: a real broker can perform it, too."""
-    return ScenarioGenerator(seed, faults=False, timeless=True).tell(steps)

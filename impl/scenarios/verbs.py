@@ -131,7 +131,7 @@ class Language(Generic[Runner]):
     def table(self) -> str:
         """The verbs with their usage and purpose, as a Markdown table."""
         rows = [f"| `{verb.usage.replace('|', chr(92) + '|')}` | {verb.purpose} |" for verb in self.verbs.values()]
-        return "\n".join(["| line | what it does |", "|---|---|", *rows])
+        return "\n".join(["| line | meaning |", "|---|---|", *rows])
 
     def _parse(self, line: str) -> tuple[Verb[Runner], tuple[str, ...], Options]:
         """The verb of a line, its words and its options."""

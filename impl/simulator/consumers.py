@@ -33,7 +33,6 @@ from rebalance_check.model.vocabulary.events import (
     ON_PARTITIONS_REVOKED,
     ListenerCalled,
     MetadataReceived,
-    RebalanceEnforced,
     RecordsDelivered,
 )
 from rebalance_check.model.vocabulary.ids import partition
@@ -185,12 +184,11 @@ class ConsumerApplication(ConsumerCoordinator):
         super().on_assignment_skipped(members)
         self._has_skipped = True
 
-    def enforce_rebalance(self) -> None:
-        """``Consumer.enforceRebalance`` (KIP-568), once for each assignment that was skipped."""
+    def rebalance_after_skipping(self) -> None:
+        """The operator enforces a rebalance, once for each assignment that was skipped."""
         if self._has_skipped and self.state is MemberState.STABLE:
             self._has_skipped = False
-            self.recorder.emit(RebalanceEnforced(member=self.member))
-            self.request_rejoin("rebalance enforced by user")
+            self.enforce_rebalance()
 
     def receive_metadata(self, cluster: Mapping[str, int]) -> None:
         """The client is answered Metadata."""

@@ -196,6 +196,6 @@ class Environment:
         """
         if not self._plan.has(FaultKind.UNNOTICED_GROWTH):
             for member in self.members:
-                enforce = getattr(member.application, "enforce_rebalance", None)
+                enforce = getattr(member.application, "rebalance_after_skipping", None)
                 if enforce is not None:
                     enforce()

@@ -15,7 +15,7 @@ from rebalance_check.impl.coordinator.shard import Answer
 from rebalance_check.impl.protocol.messages import FindCoordinatorReply, FindCoordinatorRequest
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import Event, MemberCrashed
 
 POLL_EVERY_MS: Final = 50
 """How often an application polls."""
@@ -63,8 +63,8 @@ class Loopback:
         del self.clients[member]
 
     def kill(self, member: str) -> None:
-        """End a client without a word."""
-        del self.clients[member]
+        """End a client without a word of its own; its record says that it ended here."""
+        self.clients.pop(member).recorder.emit(MemberCrashed(member=member))
 
     def run(self, for_ms: int) -> None:
         """Let ``for_ms`` milliseconds pass: polls, heartbeats, timers."""

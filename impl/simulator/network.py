@@ -39,7 +39,7 @@ Serve = Callable[[int, Token | None, MemberRequest], None]
 """A node gets a request: the number of the node, what to answer to (None: no member waits any more), the request."""
 
 
-def unnoticed(_kind: FaultKind) -> None:
+def unnoticed(_struck: object) -> None:
     """What strikes is not counted."""
 
 

@@ -28,12 +28,13 @@ class ProgressGuard:
     ``events`` are all of the run so far.
     """
 
-    __slots__ = ("_began_ms", "_beyond", "_clock", "_first", "_limit", "events")
+    __slots__ = ("_began_ms", "_beyond", "_clock", "_first", "_limit", "_out_until_ms", "events")
 
     def __init__(self, clock: VirtualClock) -> None:
         self.events = 0
         self._clock = clock
         self._beyond: Counter[str] = Counter()
+        self._out_until_ms = 0
         self.begin()
 
     def begin(self) -> None:
@@ -41,6 +42,14 @@ class ProgressGuard:
         self._first, self._began_ms = self.events, self._clock.now_ms
         self._limit = self.events + BURST
         self._beyond.clear()
+
+    def wait(self, outage_ms: int) -> None:
+        """Something cannot be read for so many ms: a group that goes round until then may end it afterwards.
+
+        Connect workers whose leader is behind the config topic do so (CONFIG_MISMATCH; ``WorkerCoordinator`` joins
+        again before its herder reads on).
+        """
+        self._out_until_ms = max(self._out_until_ms, self._clock.now_ms + outage_ms)
 
     def count(self, event: Event) -> None:
         """Take note of an event.
@@ -56,6 +65,9 @@ class ProgressGuard:
         self._limit = 2**63
 
     def _look(self, event: Event) -> None:
+        if self._began_ms < self._clock.now_ms <= self._out_until_ms:
+            self.begin()
+            return
         passed_ms = self._clock.now_ms - self._began_ms
         allowed = BURST + PER_SECOND * passed_ms // 1000
         if self.events - self._first <= allowed:

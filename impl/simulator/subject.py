@@ -21,9 +21,8 @@ from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.progress import SpinError
-from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.impl.simulator.schedule import drawn_protocol
 from rebalance_check.impl.simulator.untimed import untimed
-from rebalance_check.model.collecting import rarely_collected
 from rebalance_check.model.vocabulary.actions import (
     CONFIG_CHURN,
     CONNECT_CHURN,
@@ -220,16 +219,3 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
 def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: FaultPlan) -> str:
     """What distinguishes this run from others of its seed: the options, and what was drawn: config and faults."""
     return f"{options.summary()}; {settings}; faults drawn: {plan}"
-
-
-def run_churn(
-    seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None, choices: Choices | None
-) -> None:
-    """What `simulation.simulate_into` says; compiled, it is the one function that Python calls."""
-    subject = SimulatorSubject(options, listener, other, choices=choices)
-    schedule = churn_schedule(seed, options)
-    with planted(options.mutant), rarely_collected():
-        subject.open(schedule.bounds, schedule.seed)
-        for action in schedule.actions:
-            subject.perform(action)
-        subject.close()

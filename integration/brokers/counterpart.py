@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalance_check.integration.brokers.open import Broker
-from rebalance_check.integration.virtual.release import Release, find_release
+from rebalance_check.integration.jvm.release import Release, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.integration.jvm import compiled_once
-from rebalance_check.integration.virtual.release import Release, find_release
+from rebalance_check.integration.jvm.release import Release, find_release
+from rebalance_check.integration.jvm.services import java_files
 
-SOURCES: Final = Path(__file__).parent / "java"
 JDK: Final = ("a Connect worker", 17)
 
 SOURCE_CONNECTOR: Final = "rebalancecheck.connect.RecordingSource"
@@ -36,7 +36,7 @@ def connector_classes(release: Release) -> Path:
     Raises:
         RebalanceCheckError: there is no JDK, or the sources do not compile.
     """
-    sources = sorted(SOURCES.glob("*.java"))
+    sources = java_files("connector")
     otherwise = f"the recording connector does not compile against Kafka {release.version}. javac says:"
     name = f"connect/{release.version}"
     return compiled_once(name, sources, f"{release.jars}/*", JDK, otherwise=otherwise, add=_add_services)

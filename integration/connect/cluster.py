@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from urllib.parse import urlsplit
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.recorder import Recorder
@@ -46,6 +47,8 @@ from rebalance_check.model.vocabulary.events import (
 START_TIMEOUT_S: Final = 90.0
 ROUND_S: Final = 10.0
 """How long a round takes at most that a worker asks for at once, in seconds."""
+STATUS_S: Final = 30.0
+"""How long a worker takes at most to write what its work does, in seconds."""
 HARNESS: Final = "harness"
 OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
@@ -144,8 +147,7 @@ class ConnectCluster(AwaitedCluster):
         self.harness.emit(
             WorkerConfigured(
                 member=name, mode=mode, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
-                # Only its statuses say what the work of a Java worker is doing: they cannot be judged by that.
-                store=place.store if ours else "",
+                store=place.store,
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
             )
         )  # fmt: skip
@@ -260,6 +262,17 @@ class ConnectCluster(AwaitedCluster):
         with suppress(RebalanceCheckError):
             await_until(probe, timeout_s=ROUND_S, pause_s=CHECK_S, otherwise="no further round came")
 
+    def _await_statuses(self) -> None:
+        """Wait until the status topic says of all work what it does, for a second; one that never says so is judged."""
+        addresses = {name: urlsplit(self.rest(name).url).netloc for name in self._current}
+        with suppress(RebalanceCheckError):
+            self.await_that(
+                lambda found: all(
+                    self.topics.says_what_runs(item, addresses[name]) for item, who in found.items() for name in who
+                ),
+                "no status says so", timeout_s=STATUS_S, quiet_s=1.0,
+            )  # fmt: skip
+
     def require_no_crash(self) -> None:
         """See `AwaitedCluster`."""
         require_no_crash(self._current.values())
@@ -289,6 +302,7 @@ class ConnectCluster(AwaitedCluster):
         self.controls.clear()
         if not pending:
             self._await_further_rounds()
+            self._await_statuses()
             self.harness.emit(RunSettled())
         for name in [name for name, started in self._current.items() if started.paused]:
             self.resume(name)

@@ -12,7 +12,7 @@ from rebalance_check.integration.brokers.open import BrokerSpec
 from rebalance_check.integration.connect.cluster import ConnectCluster, Starter
 from rebalance_check.integration.connect.settings import ConnectConfig
 from rebalance_check.integration.connect.worker import ConnectWorker, LocalWorker, WorkerPlace
-from rebalance_check.integration.virtual.release import DEFAULT_VERSION
+from rebalance_check.integration.jvm.release import DEFAULT_VERSION
 
 _RELEASE: Final = re.compile(r"\b(\d+\.\d+\.\d+)\b")
 

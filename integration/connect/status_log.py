@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -92,7 +91,7 @@ def status_events(store: str, topic: StatusTopic, lines: Iterable[Line]) -> Iter
 class _Sends:
     """The records that were appended: their offsets, by the line that hands each over; and those that a line reports.
 
-    A producer's batches are appended in the order of its sends.
+    A producer's batches are appended in the order of its sends, but for those of two threads at one time.
     """
 
     def __init__(self, log: Sequence[str], topic: StatusTopic) -> None:
@@ -104,27 +103,32 @@ class _Sends:
         self.reported: dict[int, list[int]] = {}
         self._records = topic.records
         self._bases = {int(match[1]) for text in log if (match := produced.search(text))}
-        self._waiting: deque[tuple[int, str]] = deque()
+        self._waiting: dict[int, str] = {}
+        self._passed_over: set[int] = set()
         for number, text in enumerate(log):
             if match := handed.search(text):
-                self._waiting.append((number, match[1]))
+                self._waiting[number] = match[1]
             elif again.search(text):
-                self._waiting.pop()
+                self._waiting.popitem()
             elif match := produced.search(text):
                 self._match(number, int(match[1]))
 
     def _match(self, number: int, base: int) -> None:
-        """The batch that begins at ``base``; what was handed over before it, and is not in it, was not appended."""
-        offset = base
-        while self._waiting and offset in self._records and (offset == base or offset not in self._bases):
-            line, key = self._waiting[0]
-            if key == self._records[offset].key:
-                self.offsets[line] = offset
-                self.reported.setdefault(number, []).append(line)
-                offset += 1
-            elif offset > base:
-                return
-            self._waiting.popleft()
+        """The batch that begins at ``base``. A line that two batches pass over was not appended."""
+        offset, matched = base, list[int]()
+        while offset in self._records and (offset == base or offset not in self._bases):
+            line = next((line for line, key in self._waiting.items() if key == self._records[offset].key), None)
+            if line is None:
+                break
+            del self._waiting[line]
+            self.offsets[line] = offset
+            matched.append(line)
+            offset += 1
+        self.reported[number] = sorted(matched)
+        older = {line for line in self._waiting if line < min(matched, default=0)}
+        for line in older & self._passed_over:
+            del self._waiting[line]
+        self._passed_over |= older
 
 
 @dataclass(slots=True)
@@ -180,12 +184,18 @@ class _StoreLog:
             (at for at, record in self.topic.records.items() if at >= self.position and record.key == key), default=None
         )
         if offset is None:
-            raise RebalanceCheckError(
-                f"{self.store} read a record of {key} behind offset {self.position}, where {self.topic.name} has none"
-            )
+            raise RebalanceCheckError(self._not_there(key, said))
         self.position = offset + 1
         at: dict[str, Any] = {"worker": self.store, "key": key, "partition": 0, "offset": offset}
         return StatusIgnored(reason=STALE_UNASSIGNED, **at, **said) if is_stale else StatusRead(**at, **said)
+
+    def _not_there(self, key: str, said: dict[str, Any]) -> str:
+        """A sentence with all that tells whether the topic, the log, or their comparison lacks something."""
+        where = [offset for offset, record in self.topic.records.items() if record.key == key]
+        return (
+            f"{self.store} read a record of {key} behind offset {self.position}, where {self.topic.name} has none: it "
+            f"says {said}, the topic has such records at {where}, and ends at {max(self.topic.records, default=-1)}"
+        )
 
 
 def _read_in(text: str) -> tuple[str, dict[str, Any]] | None:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
+from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey, read_key
 from rebalance_check.impl.connect.status.log import StatusLog
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
@@ -19,6 +20,9 @@ from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.model.vocabulary.config_events import ConfigAppended, ConfigCompacted
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.views.config_readers import kind_and_name, state_in, value_of
+from rebalance_check.properties.views.config_topic import SHOWN
+from rebalance_check.properties.views.worker import FAILED, connector_of
 
 CONFIGS: Final = "config topic"
 OBSERVER: Final = "observer"
@@ -55,6 +59,7 @@ class ClusterTopics:
         self._shows_configs = shows_configs
         self._names = names
         self._seen: set[int] = set()
+        self._targets: dict[str, str] = {}
         self._shift_ns = wall_to_monotonic_ns
         self._now_ns = 0
         self._statuses = StatusStore(OBSERVER, _ReadOnly(), Recorder(names.group, OBSERVER, lambda: 0, self._note))
@@ -91,9 +96,23 @@ class ClusterTopics:
         """The offset behind the last record of the config topic."""
         return max((offset for offset, _key in read_topic(self._bootstrap, self._names.configs)), default=-1) + 1
 
+    def says_what_runs(self, item: str, worker: str) -> bool:
+        """Whether the last status of a connector or task that runs is the worker's, and that of its target state.
+
+        ``worker`` is the worker's id in statuses, host and port.
+        """
+        connector = connector_of(item)
+        key = read_key(f"status-{'connector' if connector == item else 'task'}-{item}")
+        said = self._statuses.cache.get(key) if isinstance(key, ConnectorKey | TaskKey) else None
+        target = self._targets.get(connector, "STARTED")
+        return said is not None and said.worker_id == worker and said.status in {SHOWN[target], FAILED}
+
     def _config(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
         text = None if value is None else value.decode(errors="replace")
         self._seen.add(offset)
+        kind, name = kind_and_name(key or "")
+        if kind == "target-state-":
+            self._targets[name] = state_in(value_of(text)) or "STARTED"
         if not self._shows_configs:
             return
         event = ConfigAppended(writer="", offset=offset, key=key or "", value=text)

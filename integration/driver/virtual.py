@@ -65,7 +65,7 @@ class VirtualBroker:
             response = asyncio.run(self._about_cluster(name, request))
             connection.deliver(encode_response(response, prefix.api_version, prefix.correlation_id))
             return
-        number = self._environment.post(frame, awaited=True)
+        number = self._environment.post(frame)
         self._asked[number] = connection
         self._environment.answer(number)
         self._hand_out()

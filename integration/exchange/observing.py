@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.protocol import consumer_protocol
 from rebalance_check.impl.protocol import messages as msg
+from rebalance_check.impl.protocol.digest import metadata_digest
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.integration.exchange.seen import BATCHED_LOOK_UP_VERSION, Seen
@@ -72,6 +73,7 @@ def _request_fields(seen: Seen, protocol_type: str) -> Fields:
 def _join(join: msg.JoinGroupRequest) -> Fields:
     offered = join.protocols if join.protocol_type == consumer_protocol.PROTOCOL_TYPE else ()
     return {
+        "metadata": metadata_digest(join.protocols),
         "session_timeout_ms": join.session_timeout_ms,
         "rebalance_timeout_ms": join.rebalance_timeout_ms,
         "protocol_type": join.protocol_type,

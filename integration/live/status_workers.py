@@ -9,7 +9,7 @@ import time
 from typing import Any, Final
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, StatusValue, TaskKey, TopicKey, TopicValue
-from rebalance_check.impl.connect.status.log import SendOutcome
+from rebalance_check.impl.connect.status.log import CLIENT_ID_SUFFIX, RETRY_THREAD_PREFIX, SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.answers_offsets import LATEST
@@ -44,17 +44,24 @@ class KafkaStatusWorker:
         self._topic = topic
         self._partitions = [TopicPartition(topic, index) for index in range(PARTITIONS)]
         self._read_to = dict.fromkeys(range(PARTITIONS), 0)
-        self._producer = _producer(bootstrap, name)
+        client_id = f"{name}-{CLIENT_ID_SUFFIX}"
+        self._producer = _producer(bootstrap, client_id)
         self._consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap, client_id=name, group_id=None, auto_offset_reset="earliest"
+            bootstrap_servers=bootstrap, client_id=client_id, group_id=None, auto_offset_reset="earliest"
         )
+        self._retries: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._reports: queue.SimpleQueue[tuple[int, int, Any]] = queue.SimpleQueue()
         self._closing = threading.Event()
         self.abandoned = False
         self._failure: BaseException | None = None
+        named = {
+            f"{name}-read": self._read,
+            f"{name}-report": self._report,
+            f"{RETRY_THREAD_PREFIX}{topic}": self._retry,
+        }
         self._threads = [
-            threading.Thread(target=self._guarded, args=(work,), name=f"{name}-{work.__name__}", daemon=True)
-            for work in (self._read, self._report, self._retry)
+            threading.Thread(target=self._guarded, args=(work,), name=title, daemon=True)
+            for title, work in named.items()
         ]
         for thread in self._threads:
             thread.start()
@@ -102,9 +109,15 @@ class KafkaStatusWorker:
                 self.store.completed(attempt, send, outcome_of(report))
             else:
                 self.store.completed(attempt, send, SendOutcome.OK, report.partition, report.offset)
+            has_retries = self.store.retries > 0
+        if has_retries:
+            self._retries.put(None)
 
     def _retry(self) -> None:
-        time.sleep(POLL_MS / 1000)
+        try:
+            self._retries.get(timeout=POLL_MS / 1000)
+        except queue.Empty:
+            return
         with self.lock:
             self.store.run_retry()
 
@@ -190,11 +203,11 @@ class KafkaStatusWorker:
                 raise
 
 
-def _producer(bootstrap: str, name: str) -> Any:
+def _producer(bootstrap: str, client_id: str) -> Any:
     """As Connect configures it: every write acknowledged, one in flight, no retries of its own, no idempotence."""
     return KafkaProducer(
         bootstrap_servers=bootstrap,
-        client_id=name,
+        client_id=client_id,
         acks="all",
         retries=0,
         enable_idempotence=False,

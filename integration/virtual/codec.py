@@ -1,13 +1,12 @@
 """Bytes to replies, each translated once: runs repeat themselves, and so do the answers that they get.
 
-Requests are written by templates (`rebalance_check.integration.wire.templates`). Frames carry the number of a request,
-so the correlation id in its header is always 0, equal requests have equal bytes, and most answers are known already.
-Those that are not are translated as `rebalance_check.integration.wire` does.
+Requests are written by templates (`rebalance_check.integration.wire.templates`). Messages carry the number of a
+request, so the correlation id in its header is always 0, equal requests have equal bytes, and most answers are known
+already. Those that are not are translated as `rebalance_check.integration.wire` does.
 """
 
 from __future__ import annotations
 
-import struct
 from functools import lru_cache
 from typing import Any, Final
 
@@ -47,7 +46,6 @@ _RESPONSES: Final[dict[type, Any]] = {
     OffsetDeleteRequest: consumer.OffsetDeleteResponse,
 }
 
-_INSIDE: Final = struct.Struct(">ih")
 _replies: dict[tuple[type, int, bytes], GroupReply] = {}
 
 
@@ -64,15 +62,14 @@ def decoded(request: GroupRequest, body: bytes) -> GroupReply:
 
 
 @lru_cache(REMEMBERED)
-def observed(body: bytes, *, scala: bool) -> Observation:
+def observed(inspected: tuple[int, str, bytes] | None, *, scala: bool) -> Observation:
     """What an inspection shows: the group as DescribeGroups shows it, with generation and leader from inside.
 
     The coordinator in Scala shows assignments only of a group that is Stable.
     """
-    generation, length = _INSIDE.unpack_from(body)
-    leader = body[_INSIDE.size : _INSIDE.size + length].decode()
-    described = _message(admin.DescribeGroupsResponse, DESCRIBE_VERSION, body[_INSIDE.size + length :])
-    group = described_group(described.groups[0])
+    assert inspected is not None, "the answer to an inspection"
+    generation, leader, body = inspected
+    group = described_group(_message(admin.DescribeGroupsResponse, DESCRIBE_VERSION, body).groups[0])
     shows = not scala or group.state == GroupStatus.STABLE
     if generation < 0:
         return Observation(group, shows_assignments=shows)

@@ -112,7 +112,7 @@ class VirtualCoordinator:
     def collect(self) -> tuple[list[tuple[Hashable, GroupReply]], Observation, int | None]:
         """The answers since the last call, the group, and the next deadline, all as of the last `look`."""
         observation = self.inspected()
-        until = _deadline(self._environment.answer(self._deadline).decode())
+        until = _deadline(self._environment.answer(self._deadline).text)
         return self.take_answers(), observation, until
 
     def inspect(self, group_id: str) -> None:
@@ -127,8 +127,8 @@ class VirtualCoordinator:
             RebalanceCheckError: `inspect` was never called.
         """
         if self._inspection is not None:
-            body = self._environment.answer(self._inspection)
-            self._observation, self._inspection = observed(body, scala=self._kafka.release.scala), None
+            result = self._environment.answer(self._inspection)
+            self._observation, self._inspection = observed(result.inspected, scala=self._kafka.release.scala), None
         if self._observation is None:
             raise RebalanceCheckError("nothing was asked about the group: call inspect before inspected")
         return self._observation
@@ -137,7 +137,7 @@ class VirtualCoordinator:
         """What `inspect` and `begin_settling` asked is not needed any more."""
         for number in (self._inspection, self._settling):
             if number is not None:
-                self._kafka.ignore(number)
+                self._environment.ignore(number)
         self._inspection = self._settling = None
 
     def observe(self, group_id: str) -> Observation:
@@ -252,13 +252,13 @@ class VirtualCoordinator:
 
     def _fire(self, timer: str) -> list[tuple[Hashable, GroupReply]]:
         """Go to the deadline of a timer; nothing happens where it does not run, which virtual Kafka refuses."""
-        self._kafka.ignore(self._environment.post_control(timer, self._node))
+        self._environment.ignore(self._environment.post_control(timer, self._node))
         return self._answers()
 
     # ------------------------------------------------------------------------------------------ frames
 
     def _post(self, token: Hashable, request: GroupRequest, node: int) -> list[tuple[Hashable, GroupReply]]:
-        number = self._environment.post(encoded(request), node, awaited=not self.defers)
+        number = self._environment.post(encoded(request), node)
         self._asked[number] = (token, request)
         if self.defers:
             return []

@@ -22,9 +22,9 @@ from rebalance_check.impl.simulator.network import Token
 from rebalance_check.impl.simulator.nodes import ELECTION_MS, LEARNING_MS, LOADING_MS, PORT
 from rebalance_check.impl.simulator.schedule import STORES, drawn_protocol
 from rebalance_check.impl.simulator.simulation import simulate_into
+from rebalance_check.integration.jvm.release import find_release
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.integration.virtual.process import VirtualKafka
-from rebalance_check.integration.virtual.release import find_release
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import CoordinatorElected, Event, LogTailLost, NodeChanged
 from rebalance_check.properties.incarnations import with_incarnations

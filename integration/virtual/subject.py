@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalance_check.impl.conformance.subject import ConformanceSubject
+from rebalance_check.impl.comparison.to_model.subject import ConformanceSubject
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.vocabulary.bounds import Bounds

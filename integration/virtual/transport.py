@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.conformance.answers import TOPIC
-from rebalance_check.impl.conformance.requests import GROUP_ID
-from rebalance_check.impl.conformance.steered_transport import SteeredTransport
+from rebalance_check.impl.comparison.to_model.answers import TOPIC
+from rebalance_check.impl.comparison.to_model.requests import GROUP_ID
+from rebalance_check.impl.comparison.to_model.steered_transport import SteeredTransport
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.impl.steered.coordinator import Observation

@@ -169,10 +169,6 @@ class Machine:
         """The names of all invariants that a state breaks."""
         return {name for name, holds in self._invariants if not holds(self.config, state)}
 
-    def broken_by_step(self, state: Any, after: Any) -> set[str]:
-        """The names of all step invariants that a step breaks."""
-        return {name for name, holds in self._step_invariants if not holds(self.config, state, after)}
-
     def met(self, state: Any, but: Container[str] = ()) -> set[str]:
         """The names of the reachable states that a state is one of, those in ``but`` left out."""
         return {name for name, holds in self._reachable_states if name not in but and holds(self.config, state)}

@@ -22,8 +22,8 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t``
    (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true of some). The function's name is the
    claim. What must happen (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once
-   faults cease (`model.checker.liveness`). The docstring of an action or claim has a heading, a line ``Source: ...``
-   and a line ``Leaves unchanged: ...``; reports print the heading.
+   faults cease (`model.checker.liveness`). The docstring of an action or claim has a heading and a line
+   ``Source: ...``, that of an action or invariant also ``Leaves unchanged: ...``; reports print the heading.
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
 6. Each file ends with its rules and claims as one `Concern`. The last file defines ``MODEL`` from the concerns

@@ -18,7 +18,6 @@ def rebalance_completes(s: State) -> bool:
     Each join phase ends, each sync phase ends, and no member starts another rebalance for ever.
 
     Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``GroupMetadataManager.expirePendingSync``.
-    Leaves unchanged: how many generations that takes, and groups in which faults go on.
     """
     return s.status <= GroupStatus.EMPTY or s.status == GroupStatus.STABLE
 
@@ -29,7 +28,6 @@ def no_stuck_member(s: State, m: int) -> bool:
     Whatever state its last fault left it in, its replies lead it back into the group.
 
     Source: ``AbstractCoordinator.ensureActiveGroup``.
-    Leaves unchanged: processes that are down or fenced.
     """
     me = s.member[m]
     return me.status == MemberStatus.DOWN or (me.status == MemberStatus.STABLE and is_current(s, m))
@@ -42,7 +40,6 @@ def parked_requests_are_answered(s: State, m: int) -> bool:
     the sync timeout.
 
     Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``GroupMetadataManager.expirePendingSync``.
-    Leaves unchanged: what the reply says.
     """
     return not has(s.joined | s.synced, m)
 
@@ -53,7 +50,6 @@ def pending_ids_vanish(s: State, m: int) -> bool:
     The coordinator arms the session timeout of the JoinGroup for the pending id.
 
     Source: KIP-394; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
-    Leaves unchanged: the process, which may ask for another id.
     """
     return not has(s.pending, m)
 
@@ -64,7 +60,6 @@ def every_partition_gets_an_owner(c: Config, s: State, p: int) -> bool:
     A COOPERATIVE group may need a second rebalance for that.
 
     Source: KIP-429; ``ConsumerCoordinator.onJoinComplete``.
-    Leaves unchanged: which member owns the partition, and for how long.
     """
     alive = False
     for m in range(c.members):

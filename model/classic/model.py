@@ -58,7 +58,7 @@ _PACKAGE: Final = "rebalance_check.model.classic."
 _FILES: Final = (
     "state",
     "parts.assignment", "parts.network", "parts.protocol_vote", "parts.static_members", "parts.group_log",
-    "parts.new_members", "parts.join_phase",
+    "parts.new_members", "parts.join_phase", "parts.departures",
     "client", "coordinator", "concerns.duplicate_requests", "invariants", "reachable",
     "concerns.timeouts", "concerns.message_loss", "concerns.upgrade", "concerns.failover",
     "concerns.failover_reachable", "concerns.offset_commits", "concerns.static_members",

@@ -25,7 +25,6 @@ def all_members_are_stable(c: Config, s: State) -> bool:
     This is the goal of every rebalance; a process that was fenced does not count.
 
     Source: ``ClassicGroupState.STABLE``.
-    Leaves unchanged: which process leads, and which partitions each owns.
     """
     for m in range(c.members):
         if is_fenced(s, m):
@@ -41,7 +40,6 @@ def stale_owner_overlaps_a_current_owner(c: Config, s: State) -> bool:
     A member that was removed goes on processing until its next Heartbeat or commit is refused.
 
     Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``; KIP-429.
-    Leaves unchanged: what the stale owner commits; `commit_is_fenced` speaks of that.
     """
     for m in range(c.members):
         if s.member[m].owned != 0 and not is_current(s, m):
@@ -57,7 +55,6 @@ def revoking_member_rejoins(c: Config, s: State) -> bool:
     The second rebalance hands out what the first one withheld.
 
     Source: KIP-429; ``ConsumerCoordinator.onJoinComplete``.
-    Leaves unchanged: EAGER groups, which need one rebalance only.
     """
     for m in range(c.members):
         if s.member[m].net.kind == MessageKind.JOIN_REQUEST and s.status == GroupStatus.STABLE and is_current(s, m):
@@ -73,7 +70,6 @@ def partition_is_withheld(c: Config, s: State) -> bool:
     second one hands it out.
 
     Source: KIP-429; ``CooperativeStickyAssignor.adjustAssignment``.
-    Leaves unchanged: how long the partition stays without an owner; see `every_partition_gets_an_owner`.
     """
     given = 0
     for m in range(c.members):
@@ -87,7 +83,6 @@ def group_becomes_empty(s: State) -> bool:
     The generation of a group without members is written to the log, too.
 
     Source: ``GroupMetadataManager.completeClassicGroupJoin``.
-    Leaves unchanged: offsets, which outlive the members.
     """
     return s.status == GroupStatus.EMPTY and s.generation > 0
 
@@ -98,7 +93,6 @@ def leader_has_crashed(s: State) -> bool:
     The group waits for the leader's assignment until a timer removes the leader.
 
     Source: ``GroupMetadataManager.expirePendingSync``; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
-    Leaves unchanged: which timer ends the wait.
     """
     return s.leader != NIL and s.member[s.leader].status == MemberStatus.DOWN
 
@@ -110,7 +104,6 @@ def join_meets_member_id_required(c: Config, s: State) -> bool:
     expires.
 
     Source: KIP-394; ``GroupMetadataManager.classicGroupJoinNewDynamicMember``.
-    Leaves unchanged: JoinGroup below version 4 and static members, which become members at once.
     """
     return any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
 
@@ -121,7 +114,6 @@ def join_meets_unknown_member(c: Config, s: State) -> bool:
     The id that it carries has expired, or was removed.
 
     Source: ``ClassicGroup.validateMember``.
-    Leaves unchanged: the group, which a refused JoinGroup does not change.
     """
     return any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
 
@@ -132,7 +124,6 @@ def sync_meets_unknown_member(c: Config, s: State) -> bool:
     The member was removed between its JoinGroup reply and its SyncGroup.
 
     Source: ``GroupMetadataManager.validateSyncGroup``.
-    Leaves unchanged: the group, which a refused SyncGroup does not change.
     """
     return any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.UNKNOWN_MEMBER_ID)
 
@@ -143,7 +134,6 @@ def sync_meets_illegal_generation(c: Config, s: State) -> bool:
     Another join phase ended before the SyncGroup arrived.
 
     Source: ``GroupMetadataManager.validateSyncGroup``.
-    Leaves unchanged: the group, which a refused SyncGroup does not change.
     """
     return any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.ILLEGAL_GENERATION)
 
@@ -154,7 +144,6 @@ def sync_meets_rebalance(c: Config, s: State) -> bool:
     A join phase began before the SyncGroup arrived, or while it was parked.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``; ``GroupMetadataManager.prepareRebalance``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
 
@@ -165,7 +154,6 @@ def heartbeat_meets_unknown_member(c: Config, s: State) -> bool:
     The coordinator removed the member after the last Heartbeat that succeeded.
 
     Source: ``ClassicGroup.validateMember``.
-    Leaves unchanged: the group, which a refused Heartbeat does not change.
     """
     return any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.UNKNOWN_MEMBER_ID)
 
@@ -176,7 +164,6 @@ def heartbeat_meets_illegal_generation(c: Config, s: State) -> bool:
     The group went on without the member, which is still registered.
 
     Source: ``GroupMetadataManager.validateClassicGroupHeartbeat``.
-    Leaves unchanged: the group, which a refused Heartbeat does not change.
     """
     return any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.ILLEGAL_GENERATION)
 
@@ -187,7 +174,6 @@ def heartbeat_meets_rebalance(c: Config, s: State) -> bool:
     This is how a stable member learns that it has to join again.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
-    Leaves unchanged: the session of the member, which such a Heartbeat does renew.
     """
     return any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.REBALANCE_IN_PROGRESS)
 
@@ -206,7 +192,6 @@ def duplicate_carries_a_removed_member_id(s: State) -> bool:
     It will be refused with UNKNOWN_MEMBER_ID, although the process may have a new id by then.
 
     Source: ``ClassicGroup.validateMember``.
-    Leaves unchanged: the process, which does not know of the duplicate.
     """
     return s.duplicate.stale == 1
 
@@ -217,7 +202,6 @@ def duplicate_replaces_the_parked_request(c: Config, s: State) -> bool:
     ``ClassicGroup.updateMember`` overwrites the parked reply; the earlier request is never answered.
 
     Source: ``ClassicGroup.updateMember``; ``ClassicGroupMember.setAwaitingJoinFuture``.
-    Leaves unchanged: when the client gives the request up.
     """
     for m in range(c.members):
         if has(s.parked_duplicates, m) and awaits_reply(s.member[m]):

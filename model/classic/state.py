@@ -170,7 +170,6 @@ class Message(Layout):
 
     has_member_id: Annotated[Number, Alias("flag")]  # JOIN_REQUEST
     to_leader: Annotated[Number, Alias("flag")]  # JOIN_REPLY: 1, or `static_members.SKIPS_ASSIGNMENT`
-    from_leader: Annotated[Number, Alias("flag")]  # SYNC_REQUEST
     by_instance_id: Annotated[Number, Alias("flag")]  # LEAVE_REQUEST
     owned_partitions: Annotated[Number, Alias("partitions")]  # JOIN_REQUEST of a COOPERATIVE member (KIP-429) ...
     owned_generation: Annotated[Ordinal, Alias("generation")]  # ... and the generation that assigned them (KIP-792)

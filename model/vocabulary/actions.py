@@ -139,17 +139,11 @@ class ActionKind(StrEnum):
 
 CHURN: Final = frozenset(
     {
-        ActionKind.START_MEMBER,
-        ActionKind.STOP_MEMBER,
-        ActionKind.CRASH_MEMBER,
-        ActionKind.PAUSE_MEMBER,
-        ActionKind.RESUME_MEMBER,
-        ActionKind.ADVANCE_CLOCK,
-        ActionKind.CHANGE_CONFIG,
-        ActionKind.AWAIT_GROUP,
+        ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, ActionKind.CRASH_MEMBER, ActionKind.PAUSE_MEMBER,
+        ActionKind.RESUME_MEMBER, ActionKind.ADVANCE_CLOCK, ActionKind.CHANGE_CONFIG, ActionKind.AWAIT_GROUP,
         ActionKind.HEAL,
     }
-)
+)  # fmt: skip
 """The kinds that subjects of whole processes understand: the simulator and live clients.
 
 ``StartMember`` of an upgrade starts the member with the list of assignors at place ``choice`` of the upgrade path.
@@ -160,12 +154,10 @@ group converges, and `RunEnded.pending` names what did not.
 
 COORDINATOR_FAULTS: Final = frozenset(
     {
-        ActionKind.KILL_COORDINATOR,
-        ActionKind.PAUSE_COORDINATOR,
-        ActionKind.RESUME_COORDINATOR,
+        ActionKind.KILL_COORDINATOR, ActionKind.PAUSE_COORDINATOR, ActionKind.RESUME_COORDINATOR,
         ActionKind.MOVE_COORDINATOR,
     }
-)
+)  # fmt: skip
 """The kinds that subjects with several nodes understand as well: live clusters and the simulator.
 
 ``KillCoordinator`` kills the node and another one takes over, in the simulator without the last ``choice`` records of
@@ -189,19 +181,11 @@ shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the
 
 CONNECT_CHURN: Final = frozenset(
     {
-        ActionKind.CREATE_CONNECTOR,
-        ActionKind.DELETE_CONNECTOR,
-        ActionKind.PAUSE_CONNECTOR,
-        ActionKind.RESUME_CONNECTOR,
-        ActionKind.STOP_CONNECTOR,
-        ActionKind.RESTART_CONNECTOR,
-        ActionKind.RESTART_TASK,
-        ActionKind.FAIL_TASK,
-        ActionKind.COMPACT_TOPIC,
-        ActionKind.COMPACT_CONFIGS,
-        ActionKind.DELETE_TOPIC_STATUS,
+        ActionKind.CREATE_CONNECTOR, ActionKind.DELETE_CONNECTOR, ActionKind.PAUSE_CONNECTOR,
+        ActionKind.RESUME_CONNECTOR, ActionKind.STOP_CONNECTOR, ActionKind.RESTART_CONNECTOR, ActionKind.RESTART_TASK,
+        ActionKind.FAIL_TASK, ActionKind.COMPACT_TOPIC, ActionKind.COMPACT_CONFIGS, ActionKind.DELETE_TOPIC_STATUS,
     }
-)
+)  # fmt: skip
 """The kinds that the simulated Connect cluster understands besides those of whole processes.
 
 The operator asks the leader, or for ``PauseConnector``, ``ResumeConnector``, ``RestartTask`` and ``DeleteTopicStatus``
@@ -214,27 +198,13 @@ connectors and tasks fail that the member runs. ``CompactTopic`` compacts the to
 
 STATUS_CHURN: Final = frozenset(
     {
-        ActionKind.START_MEMBER,
-        ActionKind.STOP_MEMBER,
-        ActionKind.CRASH_MEMBER,
-        ActionKind.PAUSE_MEMBER,
-        ActionKind.RESUME_MEMBER,
-        ActionKind.ADVANCE_CLOCK,
-        ActionKind.HEAL,
-        ActionKind.REBALANCE,
-        ActionKind.RESET_GROUP,
-        ActionKind.DELETE_CONNECTOR,
-        ActionKind.CREATE_CONNECTOR,
-        ActionKind.FAIL_TASK,
-        ActionKind.PAUSE_TASK,
-        ActionKind.RESTART_TASK,
-        ActionKind.FLUSH_STORE,
-        ActionKind.QUERY_STATUS,
-        ActionKind.PUT_TOPIC_STATUS,
-        ActionKind.DELETE_TOPIC_STATUS,
-        ActionKind.COMPACT_TOPIC,
+        ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, ActionKind.CRASH_MEMBER, ActionKind.PAUSE_MEMBER,
+        ActionKind.RESUME_MEMBER, ActionKind.ADVANCE_CLOCK, ActionKind.HEAL, ActionKind.REBALANCE,
+        ActionKind.RESET_GROUP, ActionKind.DELETE_CONNECTOR, ActionKind.CREATE_CONNECTOR, ActionKind.FAIL_TASK,
+        ActionKind.PAUSE_TASK, ActionKind.RESTART_TASK, ActionKind.FLUSH_STORE, ActionKind.QUERY_STATUS,
+        ActionKind.PUT_TOPIC_STATUS, ActionKind.DELETE_TOPIC_STATUS, ActionKind.COMPACT_TOPIC,
     }
-)
+)  # fmt: skip
 """The kinds that the simulated cluster of status stores understands; the member is the worker.
 
 ``Rebalance`` begins the next generation of the group, ``ResetGroup`` begins at generation 1 again, and
@@ -247,18 +217,11 @@ and ``DeleteTopicStatus`` are calls of its status store, and ``CompactTopic`` co
 
 CONFIG_CHURN: Final = frozenset(
     {
-        ActionKind.START_MEMBER,
-        ActionKind.CRASH_MEMBER,
-        ActionKind.HEAL,
-        ActionKind.CHANGE_LEADER,
-        ActionKind.COMPACT_CONFIGS,
-        ActionKind.WRITE_CONFIGS,
-        ActionKind.STEP_STORE,
-        ActionKind.TAKE_SNAPSHOT,
-        ActionKind.APPEND_ODDLY,
-        ActionKind.EXPIRE_CALLS,
+        ActionKind.START_MEMBER, ActionKind.CRASH_MEMBER, ActionKind.HEAL, ActionKind.CHANGE_LEADER,
+        ActionKind.COMPACT_CONFIGS, ActionKind.WRITE_CONFIGS, ActionKind.STEP_STORE, ActionKind.TAKE_SNAPSHOT,
+        ActionKind.APPEND_ODDLY, ActionKind.EXPIRE_CALLS,
     }
-)
+)  # fmt: skip
 """The kinds that simulated config stores understand; the member is the worker.
 
 ``WriteConfigs`` calls the store of the leader, or for a target state that of the member; ``StepStore`` lets the
@@ -270,14 +233,10 @@ no worker writes, and ``ExpireCalls`` lets calls take too long. ``choice`` numbe
 
 TAKEOVERS: Final = frozenset(
     {
-        ActionKind.CRASH_COORDINATOR,
-        ActionKind.RESIGN_COORDINATOR,
-        ActionKind.ELECT_COORDINATOR,
-        ActionKind.LOAD_COORDINATOR,
-        ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.RESIGN_ZOMBIE_COORDINATOR,
+        ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR, ActionKind.ELECT_COORDINATOR,
+        ActionKind.LOAD_COORDINATOR, ActionKind.DEPOSE_COORDINATOR, ActionKind.RESIGN_ZOMBIE_COORDINATOR,
     }
-)
+)  # fmt: skip
 """The steps that replace the coordinator; the groups before and after cannot be compared."""
 
 
@@ -289,20 +248,11 @@ AT_ZOMBIE: Final = frozenset(
 
 DISTURBANCES: Final = frozenset(
     {
-        ActionKind.CRASH,
-        ActionKind.EXPIRE_SESSION,
-        ActionKind.EXPIRE_REBALANCE,
-        ActionKind.EXPIRE_SYNC,
-        ActionKind.SEND_LEAVE_GROUP,
-        ActionKind.DUPLICATE_REQUEST,
-        ActionKind.DELETE_GROUP,
-        ActionKind.LOSE_REQUEST,
-        ActionKind.LOSE_REPLY,
-        ActionKind.DROP_CONNECTION,
-        ActionKind.CRASH_COORDINATOR,
-        ActionKind.RESIGN_COORDINATOR,
+        ActionKind.CRASH, ActionKind.EXPIRE_SESSION, ActionKind.EXPIRE_REBALANCE, ActionKind.EXPIRE_SYNC,
+        ActionKind.SEND_LEAVE_GROUP, ActionKind.DUPLICATE_REQUEST, ActionKind.DELETE_GROUP, ActionKind.LOSE_REQUEST,
+        ActionKind.LOSE_REPLY, ActionKind.DROP_CONNECTION, ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR,
     }
-)
+)  # fmt: skip
 """The protocol steps without which a group forms and stays; walks choose them more rarely than the others."""
 
 

@@ -10,7 +10,6 @@ state follows from them.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final, Self
@@ -39,34 +38,6 @@ class RebalanceProtocol(StrEnum):
 
 GROUP_PROTOCOLS: Final = frozenset({RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE})
 """The protocols of `model.classic`, which a group coordinator can be held to."""
-
-SHORT_FORM: Final = {
-    "m": "members",
-    "p": "partitions",
-    "g": "generations",
-    "c": "crashes",
-    "l": "leaves",
-    "x": "expiries",
-    "d": "duplicates",
-    "z": "deletions",
-    "i": "initial_delay",
-    "r": "member_id_required",
-    "u": "upgrade",
-    "b": "rolling_restarts",
-    "w": "writes",
-    "f": "failures",
-    "t": "timeouts",
-    "s": "static_members",
-    "y": "shared_instances",
-    "n": "losses",
-    "o": "failovers",
-    "k": "commits",
-    "q": "zombie_coordinators",
-    "e": "new_members",
-    "h": "heartbeats_during_sync",
-}
-"""The letters of the short form of an address, ``eager/2m1p3g0c``: read, and never written. Bounds of Connect's worker
-groups and of its config topic have none."""
 
 OFF, ON = "off", "on"
 """How an address writes a switch, and the upgrade path that is none."""
@@ -254,17 +225,17 @@ class Bounds:
 
     @classmethod
     def from_address(cls, text: str) -> Self:
-        """The bounds of an `address`, or of its short form ``eager/2m1p3g0c0i1t``.
+        """The bounds of an `address`.
 
         Raises `RebalanceCheckError` with the part that cannot be read.
         """
-        name, separator, rest = text.partition("?" if "?" in text else "/")
+        name, _, rest = text.partition("?")
         names = [protocol.value for protocol in RebalanceProtocol]
         if name not in names:
             raise RebalanceCheckError(
                 f"{name!r} in the address {text!r} is no protocol: write one of {', '.join(names)}"
             )
-        words = short_words(rest, text) if separator == "/" else [word for word in rest.split("&") if word]
+        words = filter(None, rest.split("&"))
         return cls(protocol=RebalanceProtocol(name), **dict(value_of(word, text) for word in words))
 
 
@@ -297,19 +268,10 @@ BUDGET: Final = (0, 100)
 
 CONCERNS: Final = frozenset(
     {
-        "timeouts",
-        "static_members",
-        "shared_instances",
-        "losses",
-        "failovers",
-        "commits",
-        "zombie_coordinators",
-        "upgrade",
-        "rolling_restarts",
-        "new_members",
-        "heartbeats_during_sync",
+        "timeouts", "static_members", "shared_instances", "losses", "failovers", "commits", "zombie_coordinators",
+        "upgrade", "rolling_restarts", "new_members", "heartbeats_during_sync",
     }
-)
+)  # fmt: skip
 """What is off by default: a bound of 0 takes the concern's fields out of the state (`layout.When`)."""
 
 _WORKER_GROUP: Final = frozenset(
@@ -382,16 +344,3 @@ def value_of(text: str, address: str) -> tuple[str, Any]:
     if isinstance(DEFAULTS[name], bool) and number in {0, 1}:
         return name, bool(number)
     return name, number
-
-
-def short_words(text: str, address: str) -> list[str]:
-    """The short form, part by part, as `address` writes them.
-
-    Raises `RebalanceCheckError` when the text is no list of numbers and letters.
-    """
-    if not re.fullmatch(r"(\d+[a-z])*", text) or not set(re.findall("[a-z]", text)) <= set(SHORT_FORM):
-        raise RebalanceCheckError(
-            f"{text!r} in the address {address!r} is not a list of numbers, each with one of the letters "
-            f"{''.join(SHORT_FORM)}: write names, {RebalanceProtocol.EAGER}?members=2&generations=3"
-        )
-    return [f"{SHORT_FORM[letter]}={number}" for number, letter in re.findall(r"(\d+)([a-z])", text)]

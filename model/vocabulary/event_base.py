@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.model.marks import mypyc_attr
-
 UNKNOWN_INCARNATION: Final = -1
 """The incarnation in the events of a client, which cannot see which incarnation of the coordinator it talks to."""
 
 
-@mypyc_attr(serializable=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """What all events carry; `model.vocabulary.events` explains the fields."""

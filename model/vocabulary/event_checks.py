@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from enum import Enum
 from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
@@ -17,11 +16,10 @@ from rebalance_check.model.vocabulary.event_base import Event
 from rebalance_check.model.vocabulary.field_types import fits_of
 
 _SHOWN: Final = 60
-_NOTHING: Final = object()
 
 
 class MalformedEvent(TypeError):  # noqa: N818 - named for what is wrong with the event
-    """An event was made with a value of a wrong type: names the event, the field, the value, and what to write."""
+    """An event was made with a value of a wrong type: names the event, the field, the value, and what belongs there."""
 
 
 E = TypeVar("E", bound=Event)
@@ -33,7 +31,6 @@ def check_when_made(event_type: type[E]) -> None:
     The ``__init__`` that dataclasses make of a frozen class passes by its ``__setattr__`` with a call by name for each
     field. The one that is compiled here writes into the slots, in a third of the time.
     """
-    _as_in_python(event_type)
     hints = get_type_hints(event_type)
     types = {f.name: hints[f.name] for f in fields(event_type)}
     defaults = {f.name: f.default for f in fields(event_type) if f.default is not MISSING}
@@ -50,26 +47,6 @@ def check_when_made(event_type: type[E]) -> None:
     type.__setattr__(event_type, "__init__", making)
 
 
-def _as_in_python(event_type: type[Event]) -> None:
-    """Give a compiled class the types of its fields as they are written, and the way to restore what is frozen."""
-    written = {name: hint for base in reversed(event_type.__mro__) for name, hint in _own_hints(base).items()}
-    for f in fields(event_type):
-        f.type = written[f.name]
-    if "__slots__" not in vars(event_type):
-        type.__setattr__(event_type, "__setstate__", _restore)
-
-
-def _own_hints(kind: type) -> dict[str, Any]:
-    found: dict[str, Any] = vars(kind).get("__annotations__", {})
-    return found
-
-
-def _restore(event: Event, state: Mapping[str, object]) -> None:
-    """What `pickle` and `copy` call with a new event."""
-    for name, value in state.items():
-        getattr(type(event), name).__set__(event, value)
-
-
 def _making_source(types: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     """An ``__init__`` that looks at the type of each field, and then writes all of them into their slots."""
     required = [name for name in types if name not in defaults]
@@ -84,63 +61,9 @@ def _making_source(types: Mapping[str, Any], defaults: Mapping[str, Any]) -> str
 
 
 def _refuse(event_type: type[Event], types: Mapping[str, Any], name: str, value: object) -> NoReturn:
-    raise MalformedEvent(explain_wrong(event_type, name, types[name], value))
-
-
-def explain_wrong(event_type: type[Event], name: str, hint: Any, value: Any) -> str:
-    """Why the value does not belong in the field ``name`` of type ``hint``, and what to write instead."""
-    better = nearest(value, hint)
-    advice = f"{name}={_short(better)}" if better is not _NOTHING else described(hint)
-    return (
-        f"{event_type.__name__}.{name} is {_short(value)} ({type(value).__name__}), and {described(hint)} belongs "
-        f"there: write {advice}"
+    raise MalformedEvent(
+        f"{event_type.__name__}.{name} is {_short(value)} ({type(value).__name__}): write {described(types[name])}"
     )
-
-
-def nearest(value: Any, hint: Any) -> Any:
-    """What the author probably meant: the value in the type of the field; `_NOTHING` where that is a guess."""
-    if fits_of(hint)(value):
-        return value
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is UnionType:
-        return next((found for one in inner if (found := nearest(value, one)) is not _NOTHING), _NOTHING)
-    if origin is tuple:
-        return _nearest_tuple(value, inner)
-    if hint is str:
-        return _nearest_text(value)
-    if hint is int and isinstance(value, bool | float) and value == int(value):
-        return int(value)
-    if hint is bool and isinstance(value, int) and value in (0, 1):
-        return bool(value)
-    return _NOTHING
-
-
-def _nearest_tuple(value: Any, inner: tuple[Any, ...]) -> Any:
-    if value is None:
-        return () if inner[1:] == (...,) else _NOTHING
-    if isinstance(value, dict):
-        value = tuple(value.items())
-    if isinstance(value, str | bytes | int):
-        value = (value,)
-    if isinstance(value, set | frozenset):
-        value = sorted(value, key=repr)
-    if not isinstance(value, list | tuple):
-        return _NOTHING
-    wanted = (inner[0],) * len(value) if inner[1:] == (...,) else inner
-    if len(wanted) != len(value):
-        return _NOTHING
-    parts = tuple(nearest(part, hint) for part, hint in zip(value, wanted, strict=True))
-    return _NOTHING if _NOTHING in parts else parts
-
-
-def _nearest_text(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, Enum):
-        return value.name
-    if isinstance(value, bytes):
-        return value.decode(errors="backslashreplace")
-    return str(value) if isinstance(value, int | float) else _NOTHING
 
 
 def described(hint: Any) -> str:

@@ -2,7 +2,7 @@
 
 Every subject emits these events and every invariant reads only these, so that one invariant judges a model run, a
 simulation and a recorded cluster alike. The JSON form of an event is its fields plus ``"event": <class name>``
-(`properties.history`; schema in ``docs/history.schema.json``).
+(`properties.history`; ``rebalance-check schema`` prints its schema).
 
 ``source`` is the observer: a member process (``m0``), ``coordinator``, ``network`` or ``harness``. ``seq`` numbers the
 events of one source from 0 without a gap, so that the judge notices a hole in a history. ``time_ms`` is the time in
@@ -12,137 +12,26 @@ the history, which is the order of observation, and by nothing else.
 Unknown values stay unknown: ``error=None`` is no reply, ``incarnation=-1`` an incarnation that a client cannot see.
 """
 
+# ruff: noqa: F403, F405 - the vocabulary is what these modules define
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from rebalance_check.model.vocabulary.assignment_events import AssignmentCompleted as AssignmentCompleted
-from rebalance_check.model.vocabulary.assignment_events import AssignmentComputed as AssignmentComputed
-from rebalance_check.model.vocabulary.assignment_events import PartitionsAssigned as PartitionsAssigned
-from rebalance_check.model.vocabulary.assignment_events import PartitionsLost as PartitionsLost
-from rebalance_check.model.vocabulary.assignment_events import PartitionsRevoked as PartitionsRevoked
-from rebalance_check.model.vocabulary.callback_events import FINISHED as FINISHED
-from rebalance_check.model.vocabulary.callback_events import ON_JOIN_COMPLETE as ON_JOIN_COMPLETE
-from rebalance_check.model.vocabulary.callback_events import ON_JOIN_PREPARE as ON_JOIN_PREPARE
-from rebalance_check.model.vocabulary.callback_events import ON_LEAVE_PREPARE as ON_LEAVE_PREPARE
-from rebalance_check.model.vocabulary.callback_events import PERFORM_ASSIGNMENT as PERFORM_ASSIGNMENT
-from rebalance_check.model.vocabulary.callback_events import RAISED as RAISED
-from rebalance_check.model.vocabulary.callback_events import UNFINISHED as UNFINISHED
-from rebalance_check.model.vocabulary.callback_events import CallbackEnded as CallbackEnded
-from rebalance_check.model.vocabulary.callback_events import CallbackStarted as CallbackStarted
-from rebalance_check.model.vocabulary.callback_events import MemberClosing as MemberClosing
-from rebalance_check.model.vocabulary.config_events import ConfigAppended as ConfigAppended
-from rebalance_check.model.vocabulary.config_events import ConfigCallbackCalled as ConfigCallbackCalled
-from rebalance_check.model.vocabulary.config_events import ConfigCallEnded as ConfigCallEnded
-from rebalance_check.model.vocabulary.config_events import ConfigCallStarted as ConfigCallStarted
-from rebalance_check.model.vocabulary.config_events import ConfigCompacted as ConfigCompacted
-from rebalance_check.model.vocabulary.config_events import ConfigEvent as ConfigEvent
-from rebalance_check.model.vocabulary.config_events import ConfigRead as ConfigRead
-from rebalance_check.model.vocabulary.config_events import ConfigReadEnded as ConfigReadEnded
-from rebalance_check.model.vocabulary.config_events import ConfigReadStarted as ConfigReadStarted
-from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken as ConfigSnapshotTaken
-from rebalance_check.model.vocabulary.config_events import ConfigStoreStarted as ConfigStoreStarted
-from rebalance_check.model.vocabulary.config_events import ConfigTransactionEnded as ConfigTransactionEnded
-from rebalance_check.model.vocabulary.config_events import ProducerFenced as ProducerFenced
-from rebalance_check.model.vocabulary.config_events import ProducerInitialised as ProducerInitialised
-from rebalance_check.model.vocabulary.connect_events import AssignmentAccepted as AssignmentAccepted
-from rebalance_check.model.vocabulary.connect_events import CancelledWorkEnded as CancelledWorkEnded
-from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentComputed as ConnectAssignmentComputed
-from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived as ConnectAssignmentReceived
-from rebalance_check.model.vocabulary.connect_events import ConnectEvent as ConnectEvent
-from rebalance_check.model.vocabulary.connect_events import ConnectorStarted as ConnectorStarted
-from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as ConnectorStopped
-from rebalance_check.model.vocabulary.connect_events import CoordinatorAwaited as CoordinatorAwaited
-from rebalance_check.model.vocabulary.connect_events import HerderAnswered as HerderAnswered
-from rebalance_check.model.vocabulary.connect_events import HerderAsked as HerderAsked
-from rebalance_check.model.vocabulary.connect_events import HerderRequestEnded as HerderRequestEnded
-from rebalance_check.model.vocabulary.connect_events import HerderRequestQueued as HerderRequestQueued
-from rebalance_check.model.vocabulary.connect_events import HerderRequestStarted as HerderRequestStarted
-from rebalance_check.model.vocabulary.connect_events import InternalRequestAnswered as InternalRequestAnswered
-from rebalance_check.model.vocabulary.connect_events import InternalRequestChecked as InternalRequestChecked
-from rebalance_check.model.vocabulary.connect_events import LeaderAnswered as LeaderAnswered
-from rebalance_check.model.vocabulary.connect_events import LeaderAsked as LeaderAsked
-from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
-from rebalance_check.model.vocabulary.connect_events import PluginDrawn as PluginDrawn
-from rebalance_check.model.vocabulary.connect_events import PluginFailed as PluginFailed
-from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested
-from rebalance_check.model.vocabulary.connect_events import RestartPlanned as RestartPlanned
-from rebalance_check.model.vocabulary.connect_events import RestartRequested as RestartRequested
-from rebalance_check.model.vocabulary.connect_events import SessionKeyWritten as SessionKeyWritten
-from rebalance_check.model.vocabulary.connect_events import TargetStateChanged as TargetStateChanged
-from rebalance_check.model.vocabulary.connect_events import TaskConfigsApplied as TaskConfigsApplied
-from rebalance_check.model.vocabulary.connect_events import TaskConfigsGenerated as TaskConfigsGenerated
-from rebalance_check.model.vocabulary.connect_events import TaskStarted as TaskStarted
-from rebalance_check.model.vocabulary.connect_events import TaskStopped as TaskStopped
-from rebalance_check.model.vocabulary.connect_events import TopicsReset as TopicsReset
-from rebalance_check.model.vocabulary.connect_events import TopicUsed as TopicUsed
-from rebalance_check.model.vocabulary.connect_events import WorkCancelled as WorkCancelled
-from rebalance_check.model.vocabulary.connect_events import WorkerClaimed as WorkerClaimed
-from rebalance_check.model.vocabulary.connect_events import WorkerConfigured as WorkerConfigured
-from rebalance_check.model.vocabulary.connect_events import WorkerStopRequested as WorkerStopRequested
-from rebalance_check.model.vocabulary.connect_events import WorkRevocationEnded as WorkRevocationEnded
-from rebalance_check.model.vocabulary.connect_events import WorkRevocationStarted as WorkRevocationStarted
-from rebalance_check.model.vocabulary.connect_events import WorkStateChanged as WorkStateChanged
-from rebalance_check.model.vocabulary.connect_events import ZombieFencingEnded as ZombieFencingEnded
-from rebalance_check.model.vocabulary.event_base import UNKNOWN_INCARNATION as UNKNOWN_INCARNATION
-from rebalance_check.model.vocabulary.event_base import CoordinatorEvent as CoordinatorEvent
-from rebalance_check.model.vocabulary.event_base import Event as Event
-from rebalance_check.model.vocabulary.event_base import GenerationEvent as GenerationEvent
-from rebalance_check.model.vocabulary.event_base import MemberEvent as MemberEvent
+from rebalance_check.model.vocabulary.assignment_events import *
+from rebalance_check.model.vocabulary.callback_events import *
+from rebalance_check.model.vocabulary.config_events import *
+from rebalance_check.model.vocabulary.connect_events import *
+from rebalance_check.model.vocabulary.event_base import *
 from rebalance_check.model.vocabulary.event_checks import check_when_made
-from rebalance_check.model.vocabulary.reply_events import HeartbeatReplied as HeartbeatReplied
-from rebalance_check.model.vocabulary.reply_events import JoinGroupReplied as JoinGroupReplied
-from rebalance_check.model.vocabulary.reply_events import LeaveGroupReplied as LeaveGroupReplied
-from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as OffsetCommitReplied
-from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
-from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
-from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
-from rebalance_check.model.vocabulary.request_events import LookUpAnswered as LookUpAnswered
-from rebalance_check.model.vocabulary.request_events import LookUpSent as LookUpSent
-from rebalance_check.model.vocabulary.request_events import RequestAnswered as RequestAnswered
-from rebalance_check.model.vocabulary.request_events import RequestSent as RequestSent
-from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
-from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
-from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived
-from rebalance_check.model.vocabulary.scenario_events import RequestIssued as RequestIssued
-from rebalance_check.model.vocabulary.scenario_events import StepStarted as StepStarted
-from rebalance_check.model.vocabulary.status_events import StatusAnswered as StatusAnswered
-from rebalance_check.model.vocabulary.status_events import StatusAppended as StatusAppended
-from rebalance_check.model.vocabulary.status_events import StatusAttempted as StatusAttempted
-from rebalance_check.model.vocabulary.status_events import StatusesListed as StatusesListed
-from rebalance_check.model.vocabulary.status_events import StatusEvent as StatusEvent
-from rebalance_check.model.vocabulary.status_events import StatusFlushed as StatusFlushed
-from rebalance_check.model.vocabulary.status_events import StatusFlushStarted as StatusFlushStarted
-from rebalance_check.model.vocabulary.status_events import StatusGivenUp as StatusGivenUp
-from rebalance_check.model.vocabulary.status_events import StatusIgnored as StatusIgnored
-from rebalance_check.model.vocabulary.status_events import StatusQueried as StatusQueried
-from rebalance_check.model.vocabulary.status_events import StatusRead as StatusRead
-from rebalance_check.model.vocabulary.status_events import StatusSent as StatusSent
-from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as StatusStoreStarted
-from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
-from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
-from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
-from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_ASSIGNED as ON_PARTITIONS_ASSIGNED
-from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_LOST as ON_PARTITIONS_LOST
-from rebalance_check.model.vocabulary.surrounding_events import ON_PARTITIONS_REVOKED as ON_PARTITIONS_REVOKED
-from rebalance_check.model.vocabulary.surrounding_events import ApplicationBusy as ApplicationBusy
-from rebalance_check.model.vocabulary.surrounding_events import ConnectionBroken as ConnectionBroken
-from rebalance_check.model.vocabulary.surrounding_events import ListenerCalled as ListenerCalled
-from rebalance_check.model.vocabulary.surrounding_events import MetadataReceived as MetadataReceived
-from rebalance_check.model.vocabulary.surrounding_events import RebalanceEnforced as RebalanceEnforced
-from rebalance_check.model.vocabulary.surrounding_events import RecordsDelivered as RecordsDelivered
-from rebalance_check.model.vocabulary.surrounding_events import SubscriptionChanged as SubscriptionChanged
-from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
-from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
-from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
-from rebalance_check.model.vocabulary.wire_events import ProcessEnded as ProcessEnded
-from rebalance_check.model.vocabulary.wire_events import ProcessEvent as ProcessEvent
-from rebalance_check.model.vocabulary.wire_events import ProcessSignalled as ProcessSignalled
-from rebalance_check.model.vocabulary.wire_events import ProcessStarted as ProcessStarted
-from rebalance_check.model.vocabulary.wire_events import ReplyObserved as ReplyObserved
-from rebalance_check.model.vocabulary.wire_events import RequestObserved as RequestObserved
-from rebalance_check.model.vocabulary.wire_events import WireEvent as WireEvent
+from rebalance_check.model.vocabulary.herder_events import *
+from rebalance_check.model.vocabulary.reply_events import *
+from rebalance_check.model.vocabulary.request_events import *
+from rebalance_check.model.vocabulary.scenario_events import *
+from rebalance_check.model.vocabulary.status_events import *
+from rebalance_check.model.vocabulary.surrounding_events import *
+from rebalance_check.model.vocabulary.wire_events import *
 
 FORMAT: Final[Literal[2]] = 2
 """The version of the history format. Later versions only add events and optional fields."""

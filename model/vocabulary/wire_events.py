@@ -77,7 +77,8 @@ class RequestObserved(WireEvent):
     ``member_id`` and ``instance_id`` are the sender's ("" for none), ``request_generation`` the generation it sends (-1
     for none). A JoinGroup has timeouts in ms, its ``protocols``, the most preferred first, and what its first
     subscription says: ``topics``, the ``owned`` partitions with their ``owned_generation`` (-1 for none or unknown),
-    ``subscription_version`` (-1 where it is no consumer's, or unreadable). ``assignments`` are those of a leader's
+    ``subscription_version`` (-1 where it is no consumer's, or unreadable); ``metadata`` is a checksum of all its
+    protocols with their bytes. ``assignments`` are those of a leader's
     SyncGroup, by member id. ``malformed`` has the bytes, in hex, of each subscription, by protocol, and of each
     assignment, by member id, that Kafka's consumer cannot read. ``leaving`` are the (member id, instance id) pairs of a
     LeaveGroup, ``offsets`` the (partition, offset) pairs of a commit, ``partitions`` those that a Fetch, OffsetFetch or
@@ -99,6 +100,7 @@ class RequestObserved(WireEvent):
     subscription_version: int = -1
     owned: tuple[str, ...] = ()
     owned_generation: int = -1
+    metadata: str = ""
     assignments: tuple[tuple[str, tuple[str, ...]], ...] = ()
     malformed: tuple[tuple[str, str], ...] = ()
     leaving: tuple[tuple[str, str], ...] = ()

@@ -24,18 +24,24 @@ from rebalance_check.properties.assignment.problem import (
     partition_name,
 )
 
-Check = Callable[[str, Problem, Answer], str]
-"""From an assignor's name, a problem and its answer to the finding; empty when nothing is wrong."""
-
 
 @dataclass(frozen=True, slots=True)
-class AssignmentClaim:
-    """A claim with its name, its sentence, the assignors that it holds for, and its check."""
+class Claim:
+    """A claim: its name, its sentence, its check, which returns the finding or nothing, and the assignors it holds for.
+
+    With ``on_request`` it is judged only when it is named: Kafka does not fulfil it to this day.
+    """
 
     name: str
     sentence: str
+    check: Callable[..., str]
     assignors: frozenset[str]
-    check: Check
+    on_request: bool = False
+
+
+def claim(sentence: str, *assignors: str, on_request: bool = False) -> Callable[[Callable[..., str]], Claim]:
+    """Make a check a claim of the same name about ``assignors``, without any about all of Kafka's consumers."""
+    return lambda check: Claim(check.__name__, sentence, check, frozenset(assignors or ASSIGNORS), on_request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +57,26 @@ def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[B
 
     An ``assignor`` that is none of Kafka's is held to the claims about any assignor.
     """
-    for claim in CLAIMS:
-        held_to = assignor in claim.assignors or (assignor not in ASSIGNORS and claim.name in OF_ANY_ASSIGNOR)
-        if held_to and (finding := claim.check(assignor, problem, answer)):
-            yield Broken(claim.name, finding)
+    for one in CLAIMS:
+        held_to = assignor in one.assignors or (assignor not in ASSIGNORS and one.name in OF_ANY_ASSIGNOR)
+        if held_to and (finding := one.check(assignor, problem, answer)):
+            yield Broken(one.name, finding)
         if answer.failure:
             return
 
 
-def _claim(sentence: str, *assignors: str) -> Callable[[Check], AssignmentClaim]:
-    """Make a check a claim of the same name about ``assignors``, without any about all of Kafka's."""
-    return lambda check: AssignmentClaim(check.__name__, sentence, frozenset(assignors or ASSIGNORS), check)
-
-
-@_claim("An assignor answers all that members may claim: it throws nothing, it ends.")
+@claim("An assignor answers all that members may claim: it throws nothing, it ends.")
 def answers(_: str, _problem: Problem, answer: Answer) -> str:
     return answer.failure
 
 
-@_claim("Every member of the group has an entry, and no other.")
+@claim("Every member of the group has an entry, and no other.")
 def members(_: str, problem: Problem, answer: Answer) -> str:
     missing, strange = sorted(set(problem.members) - set(answer.assigned)), set(answer.assigned) - set(problem.members)
     return f"no entry for {missing}, an entry for {sorted(strange)} outside the group" if missing or strange else ""
 
 
-@_claim("A partition is given to one member at most.")
+@claim("A partition is given to one member at most.")
 def exclusive(_: str, _problem: Problem, answer: Answer) -> str:
     for partition, count in sorted(answer.counts().items()):
         if count > 1:
@@ -84,7 +85,7 @@ def exclusive(_: str, _problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim("Only partitions that exist are given.")
+@claim("Only partitions that exist are given.")
 def existing(_: str, problem: Problem, answer: Answer) -> str:
     for partition, member in sorted(answer.receivers().items()):
         if not problem.exists(partition):
@@ -93,7 +94,7 @@ def existing(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim("A member is given partitions of topics that it subscribes to.")
+@claim("A member is given partitions of topics that it subscribes to.")
 def subscribed(_: str, problem: Problem, answer: Answer) -> str:
     for member in sorted(answer.assigned):
         topics = problem.members[member].topics if member in problem.members else ()
@@ -103,13 +104,13 @@ def subscribed(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim("Every wanted partition is given to a member.", RANGE, ROUNDROBIN, STICKY)
+@claim("Every wanted partition is given to a member.", RANGE, ROUNDROBIN, STICKY)
 def complete(_: str, problem: Problem, answer: Answer) -> str:
     missing = sorted(problem.wanted() - set(answer.counts()))
     return f"{partition_name(missing[0])} is wanted and given to nobody" if missing else ""
 
 
-@_claim(
+@claim(
     "A partition that a cooperative round gives to no member is one that a member may still hold.",
     COOPERATIVE_STICKY,
 )
@@ -121,7 +122,7 @@ def withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim(
+@claim(
     "A partition that is taken from its owner is given to no other in the same round (KIP-429).",
     COOPERATIVE_STICKY,
 )
@@ -138,7 +139,7 @@ def transfer(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim(
+@claim(
     "Numbers differ by one at most: per topic (range), in all (the others, subscribed alike); sticky has no single "
     "move left that helps."
 )
@@ -179,7 +180,7 @@ def _no_move_would_help(problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim(
+@claim(
     "As much stays with the newest claimant as balance allows (subscribed alike); a perfect assignment stays as it is.",
     *STICKY_FAMILY,
 )
@@ -217,7 +218,7 @@ def _keeps_what_is_perfect(problem: Problem, answer: Answer, owned: dict[str, se
     return f"all was assigned and in balance, and the partitions of {moved} change" if moved else ""
 
 
-@_claim("Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.", RANGE)
+@claim("Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.", RANGE)
 def ranges(_: str, problem: Problem, answer: Answer) -> str:
     """Instance ids have an order of their own, and racks may count more."""
     if problem.racks is not None or any(member.instance for member in problem.members.values()):
@@ -235,7 +236,7 @@ def ranges(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim("Members that subscribe alike get equal numbers of equally large topics.", RANGE)
+@claim("Members that subscribe alike get equal numbers of equally large topics.", RANGE)
 def copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     if not problem.subscribed_alike():
         return ""
@@ -249,7 +250,7 @@ def copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim("Partitions in order go round the circle of members in order, past those that do not subscribe.", ROUNDROBIN)
+@claim("Partitions in order go round the circle of members in order, past those that do not subscribe.", ROUNDROBIN)
 def circle(_: str, problem: Problem, answer: Answer) -> str:
     """Instance ids have an order of their own."""
     if any(member.instance for member in problem.members.values()):
@@ -265,7 +266,7 @@ def circle(_: str, problem: Problem, answer: Answer) -> str:
     return ""
 
 
-@_claim(
+@claim(
     "Where racks matter, no partition goes to a member far from its replicas while one that is near them is given "
     "another that is far (KIP-881; sticky: subscribed alike, and partitions that were theirs before apart).",
     RANGE,

@@ -1,16 +1,16 @@
-"""The rounds of a Connect group, with all that went into them and came out, and how claims about them are made."""
+"""The rounds of a Connect group, with all that went into them and came out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
 import msgspec
 
-from rebalance_check.properties.assignment.connect_steps import Item, configured_items
+from rebalance_check.properties.assignment.connect_steps import Item, configured_items, read_item
 
 
 class MemoryView(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +111,16 @@ class CourseRound:
         return frozenset(chain.from_iterable(answer.revoked for answer in self.answers.values()))
 
     @property
+    def remembered(self) -> frozenset[Item]:
+        """The items that the leader remembers as assigned when the round begins."""
+        return frozenset(map(read_item, self.before.previous_assignment))
+
+    @property
+    def ends_a_delay(self) -> bool:
+        """Whether a rebalance was scheduled, and is due."""
+        return 0 < self.before.scheduled_rebalance_ms <= self.now_ms
+
+    @property
     def delay_ms(self) -> int:
         """The delay that the members are given; 0 when there is none."""
         return max((answer.delay_ms for answer in self.answers.values()), default=0)
@@ -161,44 +171,3 @@ class Course:
 CONNECT_EAGER: Final = "connect-eager"
 CONNECT_INCREMENTAL: Final = "connect-incremental"
 CONNECT_ASSIGNORS: Final = (CONNECT_EAGER, CONNECT_INCREMENTAL)
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectClaim:
-    """A claim: its name, its sentence, its check (the finding, or nothing), and the assignors that it holds for.
-
-    With ``on_request`` it is judged only when it is named: Kafka does not fulfil it to this day.
-    """
-
-    name: str
-    sentence: str
-    check: Callable[[Course], str]
-    assignors: tuple[str, ...] = CONNECT_ASSIGNORS
-    on_request: bool = False
-
-
-def claim(
-    sentence: str, *assignors: str, on_request: bool = False
-) -> Callable[[Callable[[Course], str]], ConnectClaim]:
-    """Make the check of a course a claim of the same name about ``assignors``, without any about both."""
-    return lambda check: ConnectClaim(check.__name__, sentence, check, assignors or CONNECT_ASSIGNORS, on_request)
-
-
-def claim_of_rounds(
-    sentence: str, *assignors: str, among: Callable[[CourseRound], bool] = lambda _: True
-) -> Callable[[Callable[[CourseRound], str]], ConnectClaim]:
-    """Make the check of a round a claim: it is asked of each round ``among`` those of a course."""
-
-    def of_course(check: Callable[[CourseRound], str]) -> ConnectClaim:
-        def first(course: Course) -> str:
-            found = ((one.generation, check(one)) for one in course.rounds if among(one))
-            return next((f"round {generation}: {finding}" for generation, finding in found if finding), "")
-
-        return ConnectClaim(check.__name__, sentence, first, assignors or CONNECT_ASSIGNORS)
-
-    return of_course
-
-
-def claim_of_incremental_rounds(sentence: str) -> Callable[[Callable[[CourseRound], str]], ConnectClaim]:
-    """A claim about the rounds in which an incremental assignor assigned incrementally."""
-    return claim_of_rounds(sentence, CONNECT_INCREMENTAL, among=lambda one: one.is_incremental)

@@ -7,18 +7,11 @@ until one changes nothing. Another member leads every time, as happens where lea
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.properties.assignment.claims import Broken, sticky
-from rebalance_check.properties.assignment.problem import (
-    ASSIGNORS,
-    COOPERATIVE_STICKY,
-    STICKY_FAMILY,
-    Answer,
-    Problem,
-)
+from rebalance_check.properties.assignment.claims import Broken, claim, sticky
+from rebalance_check.properties.assignment.problem import COOPERATIVE_STICKY, STICKY_FAMILY, Answer, Problem
 
 MOST_ROUNDS: Final = 6
 """After so many rounds a course ends, stable or not."""
@@ -41,32 +34,16 @@ class Course:
     rounds: tuple[Round, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CourseClaim:
-    """A claim: its name, its sentence, its check (the finding, or nothing), and the assignors that it holds for."""
-
-    name: str
-    sentence: str
-    check: Callable[[Course], str]
-    assignors: frozenset[str]
-
-
-def _claim(sentence: str, *assignors: str) -> Callable[[Callable[[Course], str]], CourseClaim]:
-    """Make a check a claim of the same name about ``assignors``, without any about all of Kafka's."""
-    return lambda check: CourseClaim(check.__name__, sentence, check, frozenset(assignors or ASSIGNORS))
-
-
 def broken_course_claims(course: Course) -> list[Broken]:
     """The claims that a course breaks, in the order of `COURSE_CLAIMS`; nothing is asked of one that failed."""
     failure = next((one.answer.failure for one in course.rounds if one.answer.failure), "")
     if failure:
         return [Broken("answers", failure)]
-    applicable = [claim for claim in COURSE_CLAIMS if course.assignor in claim.assignors]
-    found = ((claim.name, claim.check(course)) for claim in applicable)
+    found = ((one.name, one.check(course)) for one in COURSE_CLAIMS if course.assignor in one.assignors)
     return [Broken(name, finding) for name, finding in found if finding]
 
 
-@_claim("When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).")
+@claim("When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).")
 def stabilises(course: Course) -> str:
     """An eager group is stable after the round in which the member came, a cooperative one after the next round."""
     last = 2 if course.assignor == COOPERATIVE_STICKY else 1
@@ -78,7 +55,7 @@ def stabilises(course: Course) -> str:
     return ""
 
 
-@_claim(
+@claim(
     "As much stays with the member that the round before gave it to as balance allows.",
     *STICKY_FAMILY,
 )
@@ -90,7 +67,7 @@ def sticky_over_rounds(course: Course) -> str:
     return ""
 
 
-@_claim("An answer is a function of the subscriptions: which member leads makes no difference.")
+@claim("An answer is a function of the subscriptions: which member leads makes no difference.")
 def any_leader(course: Course) -> str:
     for number, one in enumerate(course.rounds):
         if one.answer.assigned != one.without_memory.assigned:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
+import msgspec
+
 Partition = tuple[str, int]
 """A topic and a number from 0."""
 
@@ -116,3 +118,15 @@ class Answer:
 def partition_name(partition: Partition) -> str:
     """As Kafka prints it: ``topic-0``."""
     return f"{partition[0]}-{partition[1]}"
+
+
+def problem_json(problem: Problem) -> str:
+    """The problem as ``rebalance-check assignors --input`` takes it: one line of JSON, without what is empty."""
+    data = msgspec.to_builtins(problem)
+    data["members"] = {
+        name: {key: value for key, value in member.items() if value not in (None, [], ())}
+        for name, member in data["members"].items()
+    }
+    if data["racks"] is None:
+        del data["racks"]
+    return msgspec.json.encode(data).decode()

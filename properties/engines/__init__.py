@@ -23,7 +23,7 @@ from rebalance_check.properties.engines.deadline import Due, deadline, eventuall
 from rebalance_check.properties.engines.form import form
 from rebalance_check.properties.engines.order import ALL, Step, order
 from rebalance_check.properties.engines.ownership import ownership
-from rebalance_check.properties.engines.rules import CHECKED, Broken, Excused, Finding, Findings, broken
+from rebalance_check.properties.engines.rules import CHECKED, Broken, Excused, Finding, Findings, OfApis, broken
 from rebalance_check.properties.engines.scenario import broken_step, scenario
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Fact",
     "Finding",
     "Findings",
+    "OfApis",
     "Step",
     "agreement",
     "broken",

@@ -20,7 +20,7 @@ KEPT: Final = 8 * GENERATIONS
 nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fact:
     """An observation: ``observer`` names ``value`` for ``key``; ``says`` puts it in words, with its subject
     (``m0 learned at {step} that it leads generation 3``)."""
@@ -104,7 +104,4 @@ def agreement(
     ``kept`` keys are remembered.
     """
 
-    def fold(invariant: Invariant) -> Fold:
-        return AgreementFold(invariant, facts, headline, differ, unless, checks_first, kept, views, needs)
-
-    return fold
+    return lambda invariant: AgreementFold(invariant, facts, headline, differ, unless, checks_first, kept, views, needs)

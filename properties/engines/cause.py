@@ -18,7 +18,7 @@ from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Effect:
     """Something that ``key`` did and that needs a cause; ``headline`` says so in one line, ``says`` as a sentence.
 
@@ -55,7 +55,7 @@ class CauseFold(RuleFold):
         needs: Needs,
     ) -> None:
         super().__init__(invariant, ((ends, self._forget), (effects, self._take), (causes, self._note)), views, needs)
-        self.bookkeeping = frozenset({**ends, **causes}) - frozenset(effects)
+        self.breaks_at = effects
         self._lacks, self._keeps_causes, self._adds_up = lacks, keeps_causes, adds_up
         self._caused: Recent[Hashable, int] = Recent(WAITING)
         self._last: Recent[Hashable, Effect] = Recent(WAITING)
@@ -121,7 +121,6 @@ def cause(
     so many causes of a key add up, each of which explains one effect.
     """
 
-    def fold(invariant: Invariant) -> Fold:
-        return CauseFold(invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views, needs)
-
-    return fold
+    return lambda invariant: CauseFold(
+        invariant, effects, causes, ends or {}, lacks, keeps_causes, adds_up, views, needs
+    )

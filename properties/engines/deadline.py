@@ -7,12 +7,12 @@ shows that the obligation is still open, and the record of those that could have
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final, TypeAlias
 
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunStarted
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 from rebalance_check.properties.engines.order import ALL
 from rebalance_check.properties.engines.rules import (
     CHECKED,
@@ -25,12 +25,12 @@ from rebalance_check.properties.engines.rules import (
     broken,
     listed,
 )
-from rebalance_check.properties.kinds import Counts, Fold, Invariant
+from rebalance_check.properties.kinds import Counts, Fold, Invariant, Memories, Waiting
 from rebalance_check.properties.verdict import Undecided, Verdict, Violated, place_of
 from rebalance_check.properties.views.recent import WAITING, Recent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Due:
     """An obligation of ``key``: what must, or must not, happen ``within_ms`` of ``since``.
 
@@ -52,6 +52,9 @@ CountsFrom: TypeAlias = Callable[..., int | None]
 """Takes an obligation, an event and the views: since when, in ms, its time counts there; None while none does."""
 
 
+_ALL_EVENTS: Final = frozenset(EVENT_TYPES.values())
+
+
 def _from_its_begin(due: Due, _event: Event, *_views: Any) -> int | None:
     return due.since.time_ms
 
@@ -65,44 +68,58 @@ class DeadlineFold(RuleFold):
         begins: Mapping[type[Event], Begins],
         ends: Mapping[type[Event], Ends],
         cancels: Mapping[type[Event], Ends],
-        looks: Sequence[type[Event]],
+        shown: frozenset[type[Event]],
         counts_from: CountsFrom,
         views: Views,
         needs: Needs,
     ) -> None:
-        shown = dict.fromkeys([*looks, *cancels, *ends, *begins], self._late)
-        parts = ((shown, self._miss), (cancels, self._cancel), (ends, self._end), (begins, self._begin))
-        super().__init__(invariant, parts, views, needs)
+        super().__init__(invariant, ((ends, self._end), (begins, self._begin)), views, needs)
+        self._shown, self._cancels = shown, cancels
         self._counts_from = counts_from
         self._open: Recent[Hashable, Due] = Recent(WAITING)
+        self._waiting: dict[Fold, frozenset[type[Event]]] = {}
 
-    def _late(self, event: Event, *_views: Any) -> list[Due] | None:
-        """The obligations whose time may have passed."""
-        if not self._open or not event.time_ms:
-            return None
-        return [due for due in self._open.values() if event.time_ms - due.since.time_ms > due.within_ms] or None
+    @property
+    def kinds(self) -> Collection[type[Event]]:
+        """Those that show the time, too."""
+        return self._shown
 
-    def _miss(self, late: list[Due], event: Event) -> None:
+    def share(self, memories: Memories) -> None:
+        """The time is shown to it while something is open."""
+        super().share(memories)
+        self._waiting = Waiting.among(memories).folds
+
+    def show(self, event: Event) -> None:
+        """It looks at the time, and asks what the event cancels."""
+        self._look(event)
+        cancels = self._cancels.get(type(event))
+        if cancels is not None and (keys := cancels(event, *self.views)) is not None:
+            for key in listed(keys):
+                for each in list(self._open) if key is ALL else [key]:
+                    self._close(each)
+
+    def _look(self, event: Event) -> None:
+        """Some obligations may be late."""
+        time_ms = event.time_ms
+        late = [due for due in self._open.values() if time_ms - due.since.time_ms > due.within_ms] if time_ms else ()
         for due in late:
             since_ms = self._counts_from(due, event, *self.views)
             if since_ms is not None and event.time_ms - since_ms > due.within_ms:
-                del self._open[due.key]
+                self._close(due.key)
                 self.conclude(_missed(due, event))
-
-    def _cancel(self, keys: Any, _event: Event) -> None:
-        for key in listed(keys):
-            for each in list(self._open) if key is ALL else [key]:
-                self._close(each)
 
     def _close(self, key: Hashable) -> bool:
         """Whether that was open."""
-        return self._open.pop(key, None) is not None
+        was_open = self._open.pop(key, None) is not None
+        if was_open and not self._open:
+            del self._waiting[self]
+        return was_open
 
     def _end(self, keys: Any, _event: Event) -> None:
         for key in listed(keys):
-            if isinstance(key, Broken | Excused):
+            if isinstance(key, (Broken, Excused)):
                 self.conclude(key)
-            elif self._close(key):
+            elif self._open and self._close(key):
                 self._met()
 
     def _met(self) -> None:
@@ -111,6 +128,8 @@ class DeadlineFold(RuleFold):
     def _begin(self, dues: Due | list[Due], _event: Event) -> None:
         for due in listed(dues):
             self._open.setdefault(due.key, due)
+        if self._open:
+            self._waiting[self] = self._shown
 
 
 def _missed(due: Due, event: Event) -> Findings:
@@ -139,10 +158,10 @@ def deadline(
     is open already does not begin anew. ``counts_from`` says since when its time counts, where disturbances do not.
     """
 
-    def fold(invariant: Invariant) -> Fold:
-        return DeadlineFold(invariant, begins, ends, cancels or {}, looks, counts_from, views, needs)
+    voids = cancels or {}
+    shown = frozenset([*looks, *voids, *ends, *begins])
 
-    return fold
+    return lambda invariant: DeadlineFold(invariant, begins, ends, voids, shown, counts_from, views, needs)
 
 
 SHORTEN_AT: Final = 64
@@ -152,9 +171,11 @@ SHORTEN_AT: Final = 64
 @dataclass(slots=True)
 class _Clock:
     """The clock of one source. ``firsts`` has, for each event before which waits had begun since the one before it, the
-    number of the newest of them and the time of the event; ``due_ms`` is not later than the next deadline."""
+    number of the newest of them and the time of the event; ``newest`` is the last of these numbers, and ``due_ms`` not
+    later than the next deadline."""
 
     firsts: list[tuple[int, int]] = field(default_factory=list)
+    newest: int = 0
     due_ms: float = inf
     limit: int = SHORTEN_AT
 
@@ -185,49 +206,49 @@ class EventuallyFold(DeadlineFold):
         views: Views,
         needs: Needs,
     ) -> None:
-        everything = tuple(EVENT_TYPES.values())
-        super().__init__(invariant, begins, ends, cancels, everything, _from_its_begin, views, needs)
-        self.bookkeeping = frozenset(everything) - frozenset(begins)
+        super().__init__(invariant, begins, ends, cancels, _ALL_EVENTS, _from_its_begin, views, needs)
+        self.breaks_at = begins
         self._allowed_ms, self._stands_still = allowed_ms, stands_still
-        self._has_one_clock = self._have_times = self._is_unbounded = False
+        self._have_times = self._is_unbounded = False
         self._number: dict[Hashable, int] = {}
         self._count = self._known_ms = 0
         self._clocks: dict[str, _Clock] = {}
 
-    def _late(self, event: Event, *views: Any) -> list[Due] | None:
-        self._have_times = self._have_times or event.time_ms != 0
-        if isinstance(event, RunStarted):
-            self._has_one_clock = event.punctual
-        if not self._open or self._stands_still(*views):
-            self._clocks.clear()
-        return self._look(event, self._allowed_ms(*views)) if self._open else None
-
-    def _look(self, event: Event, allowed_ms: int) -> list[Due] | None:
+    def _look(self, event: Event) -> None:
         """Look at the waits only where one may be late."""
+        if self._stands_still(*self.views):
+            self._clocks.clear()
+        self._have_times = self._have_times or event.time_ms != 0
         clock, time_ms = self._clock_of(event), event.time_ms
-        if not clock.firsts or clock.firsts[-1][0] != self._count:
+        if clock.newest == self._count and time_ms <= clock.due_ms:
+            return
+        allowed_ms = self._allowed_ms(*self.views)
+        if clock.newest != self._count:
             self._note(clock, time_ms + allowed_ms, time_ms)
         if allowed_ms != self._known_ms:
             self._known_ms = allowed_ms
             for each in self._clocks.values():
-                each.due_ms = 0
-        if not allowed_ms or time_ms <= clock.due_ms:
-            return None
-        ends = {key: clock.first_since(self._number[key]) + allowed_ms for key in self._open}
-        clock.due_ms = min((end_ms for end_ms in ends.values() if end_ms >= time_ms), default=inf)
-        return [self._open[key] for key, end_ms in ends.items() if end_ms < time_ms] or None
+                each.due_ms = 0.0
+        if allowed_ms and time_ms > clock.due_ms:
+            ends = {key: clock.first_since(self._number[key]) + allowed_ms for key in self._open}
+            clock.due_ms = min((end_ms for end_ms in ends.values() if end_ms >= time_ms), default=inf)
+            self._miss([self._open[key] for key, end_ms in ends.items() if end_ms < time_ms], event, allowed_ms)
 
     def _note(self, clock: _Clock, due_ms: int, time_ms: int) -> None:
         """The first event since the newest wait began."""
         clock.shorten(self._number.values())
         clock.firsts.append((self._count, time_ms))
-        clock.due_ms = min(clock.due_ms, due_ms)
+        clock.newest = self._count
+        clock.due_ms = min(clock.due_ms, float(due_ms))
 
     def _clock_of(self, event: Event) -> _Clock:
-        return self._clocks.setdefault("" if self._has_one_clock else event.source, _Clock())
+        source = "" if self.place.has_one_clock else event.source
+        clock = self._clocks.get(source)
+        if clock is None:
+            clock = self._clocks[source] = _Clock()
+        return clock
 
-    def _miss(self, late: list[Due], event: Event) -> None:
-        allowed_ms = self._allowed_ms(*self.views)
+    def _miss(self, late: list[Due], event: Event, allowed_ms: int) -> None:
         for due in late:
             self._close(due.key)
             self.conclude(broken(
@@ -238,16 +259,20 @@ class EventuallyFold(DeadlineFold):
 
     def _begin(self, dues: Due | list[Due], event: Event) -> None:
         super()._begin(dues, event)
-        clock = self._clock_of(event)
+        self._have_times = self._have_times or event.time_ms != 0
         for due in listed(dues):
             if due.key not in self._number:
                 self._count += 1
                 self._number[due.key] = self._count
-                self._note(clock, event.time_ms + self._known_ms, event.time_ms)
+                self._note(self._clock_of(event), event.time_ms + self._known_ms, event.time_ms)
 
     def _close(self, key: Hashable) -> bool:
-        self._number.pop(key, None)
-        return super()._close(key)
+        was_open = super()._close(key)
+        if was_open:
+            del self._number[key]
+        if not self._open:
+            self._clocks.clear()
+        return was_open
 
     def _met(self) -> None:
         if self._have_times and self._allowed_ms(*self.views):
@@ -293,10 +318,10 @@ def eventually(
     """An invariant that everything awaited happens, within a time that may become known later.
 
     As `deadline`, but each event shows the time, and a history that ends before it is undecided. ``allowed_ms`` takes
-    the views and says how long a wait may last (0: unknown), ``stands_still`` whether no time counts up to here.
+    the views and says how long a wait may last (0: unknown), which becomes no shorter while one lasts;
+    ``stands_still`` says whether no time counts up to here.
     """
 
-    def fold(invariant: Invariant) -> Fold:
-        return EventuallyFold(invariant, begins, ends, cancels or {}, allowed_ms, stands_still, views, needs)
-
-    return fold
+    return lambda invariant: EventuallyFold(
+        invariant, begins, ends, cancels or {}, allowed_ms, stands_still, views, needs
+    )

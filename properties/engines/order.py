@@ -20,7 +20,7 @@ ALL: Final = object()
 """The key that begins every sequence anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """One value of the sequence ``key``; ``says`` puts it in words, with its subject and place
     (``the log was at offset 3 at {step}``)."""
@@ -49,8 +49,7 @@ class OrderFold(RuleFold):
         needs: Needs,
     ) -> None:
         super().__init__(invariant, ((resets, self._reset), (steps, self._take)), views, needs)
-        self.bookkeeping = frozenset(resets) - frozenset(steps)
-        self._wrong = wrong
+        self.breaks_at, self._wrong = steps, wrong
         self._last: Recent[Hashable, Step] = Recent(WAITING)
 
     def _reset(self, keys: Any, _event: Event) -> None:
@@ -91,7 +90,4 @@ def order(
     and ``resets`` give the keys of the sequences that an event begins anew (`ALL`: every one).
     """
 
-    def fold(invariant: Invariant) -> Fold:
-        return OrderFold(invariant, steps, wrong, resets or {}, views, needs)
-
-    return fold
+    return lambda invariant: OrderFold(invariant, steps, wrong, resets or {}, views, needs)

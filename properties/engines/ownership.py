@@ -1,7 +1,7 @@
 """Ownership: who holds a thing, since when, in which generation, by which right.
 
-A thing is a partition, a connector, a task, a shard. A member *holds* it from the event that gave it until one that
-takes it: revoked, lost, stopped, or the end of the process. A member is *current* in the generation that it spoke for
+A thing is a partition, or a shard. A member *holds* it from the event that gave it until one that
+takes it: revoked, lost, or the end of the process. A member is *current* in the generation that it spoke for
 last, until it learns that it belongs to none, ends, or the coordinator's events show it removed. A
 zombie may hold things without violation. `Holdings` keeps both; a rule is asked when a member comes to hold
 things in a generation, by whichever of the two events comes last.
@@ -13,24 +13,16 @@ from collections.abc import Callable
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
-    ConnectorStarted,
     Event,
     MemberJoined,
     PartitionsAssigned,
-    TaskStarted,
 )
 from rebalance_check.properties.engines.form import form
 from rebalance_check.properties.engines.rules import Findings, Rule
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.views.holdings import Holdings
 
-GRANTS: tuple[type[Event], ...] = (
-    MemberJoined,
-    PartitionsAssigned,
-    AssignmentCompleted,
-    ConnectorStarted,
-    TaskStarted,
-)
+GRANTS: tuple[type[Event], ...] = (MemberJoined, PartitionsAssigned, AssignmentCompleted)
 """The events by which it becomes known that a member holds something in a generation."""
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.kinds import Asked, Fold, Invariant, Memories, Memory
 from rebalance_check.properties.verdict import Because
+from rebalance_check.properties.views.own_record import record_of
 
 Reason: TypeAlias = tuple[str, Event | None]
 """A sentence of a counterexample and the event that gives it; ``{step}`` stands for the place of that event."""
@@ -59,6 +60,18 @@ Views: TypeAlias = Sequence[type[Memory]]
 Extracts: TypeAlias = Mapping[type[Event], Callable[..., Any]]
 """By type of event, a function of the event and the views: the keys, facts or findings that it holds; None for none."""
 
+
+class OfApis:
+    """An extract that has nothing to say about requests and replies of other apis: it is not asked about them."""
+
+    def __init__(self, extract: Callable[..., Any], *apis: str) -> None:
+        self.extract, self.apis = extract, frozenset(apis)
+
+    def __call__(self, event: Any, *views: Any) -> Any:
+        """As the extract itself."""
+        return self.extract(event, *views) if event.api in self.apis else None
+
+
 Part: TypeAlias = tuple[Extracts, Callable[[Any, Event], None]]
 """Extracts of an engine, and the method of its fold that takes the result, where there is one, and the event."""
 
@@ -79,25 +92,30 @@ class RuleFold(Fold):
     """
 
     def __init__(self, invariant: Invariant, parts: Sequence[Part], views: Views, needs: Needs = ()) -> None:
-        kinds = dict.fromkeys(kind for extracts, _ in parts for kind in extracts)
-        handlers = {
-            kind: self._handler([(extracts[kind], take) for extracts, take in parts if kind in extracts])
-            for kind in kinds
-        }
-        super().__init__(invariant, handlers)
+        super().__init__(invariant, {})
         self.compared = 0
         self.needs = tuple(needs)
         self.views: tuple[Any, ...] = ()
-        self._views = tuple(views)
+        self._views, self._parts = views, parts
 
-    def _handler(self, parts: Sequence[tuple[Callable[..., Any], Callable[[Any, Event], None]]]) -> Handler:
-        def take(event: Event) -> None:
-            for extract, act in parts:
-                found = extract(event, *self.views)
-                if found is not None:
-                    act(found, event)
+    @property
+    def kinds(self) -> Collection[type[Event]]:
+        """The event types of all its parts."""
+        return dict.fromkeys(kind for extracts, _ in self._parts for kind in extracts)
 
-        return take
+    def asked(self, kind: type[Event]) -> Sequence[Asked]:
+        """Its extracts themselves: most of what a judge does is to ask those that have nothing to say."""
+        return [self._asked(extracts[kind], act) for extracts, act in self._parts if kind in extracts]
+
+    def _asked(self, extract: Callable[..., Any], act: Callable[[Any, Event], None]) -> Asked:
+        views, apis = self.views, None
+        if isinstance(extract, OfApis):
+            apis, extract = extract.apis, extract.extract
+        return (extract, views[0], act, apis) if len(views) == 1 else (_with_all(extract), views, act, apis)
+
+    def release(self) -> None:
+        """Refer to no method of its own."""
+        self._parts = ()
 
     def share(self, memories: Memories) -> None:
         """Look at the same views as the other invariants of the group."""
@@ -116,16 +134,20 @@ class RuleFold(Fold):
             return
         elif isinstance(found, Broken):
             self.compared = (self.compared or 0) + 1
+            reasons = [(text, record_of(event)) for text, event in found.reasons]
             if found.events:
-                because = [Because(text, event) for text, event in found.reasons]
-                self.violated(found.headline, because, list(found.events), found.repeats)
+                self.violated(found.headline, [Because(*each) for each in reasons], list(found.events), found.repeats)
             else:
-                self.contradiction(found.headline, *found.reasons)
+                self.contradiction(found.headline, *reasons)
         elif isinstance(found, Excused):
             self.excuse(found.exemption)
         else:
             for each in found:
                 self.conclude(each)
+
+
+def _with_all(extract: Callable[..., Any]) -> Callable[[Event, Sequence[Any]], Any]:
+    return lambda event, views: extract(event, *views)
 
 
 def flattened(views: Iterable[Memory]) -> list[Memory]:

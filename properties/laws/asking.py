@@ -5,8 +5,7 @@ Each looks at clients on the wire and at clients that record themselves; what ei
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
@@ -27,14 +26,13 @@ from rebalance_check.model.vocabulary.events import (
     RequestObserved,
     RequestSent,
 )
-from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, broken, deadline
-from rebalance_check.properties.engines.rules import Broken, Checked, Extracts, Reason, Rule, Rules
+from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, OfApis, broken, deadline
+from rebalance_check.properties.engines.rules import Broken, Extracts, Reason, Rules
 from rebalance_check.properties.kinds import Evidence, Fold, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import OWN_RECORD, Clients
 from rebalance_check.properties.views.errors import LOSSES, UNSEEN
-from rebalance_check.properties.views.own_record import record_of
 
 FAMILY: Final = "requests"
 
@@ -66,7 +64,6 @@ def of_clients(
 
 
 Look: TypeAlias = Callable[[Client, RequestObserved], Findings]
-LookWith: TypeAlias = Callable[[Client, RequestObserved, Clients], Findings]
 
 
 def verdict(fault: str, *reasons: Reason, at: Event) -> Finding:
@@ -76,40 +73,19 @@ def verdict(fault: str, *reasons: Reason, at: Event) -> Finding:
     return broken(fault, *reasons, (f"{fault} at {STEP}: contradiction.", at))
 
 
-def recorded(found: Finding) -> Finding:
-    """The finding with the events that the history holds."""
-    if not isinstance(found, Broken):
-        return found
-    return replace(found, reasons=tuple((text, record_of(event)) for text, event in found.reasons))
-
-
-def as_recorded(found: Findings) -> Findings:
-    """The same for the findings of a rule."""
-    if found is None:
-        return None
-    return recorded(found) if isinstance(found, Broken | Excused | Checked) else [recorded(each) for each in found]
-
-
-def rule_of(look: LookWith, *apis: str) -> Rule:
-    """The rule that looks at each request of ``apis`` whose sender is known."""
+def requests(look: Look, *apis: str) -> Rules:
+    """The rules of an invariant about requests of ``apis``, on the wire and in a member's own record."""
 
     def rule(_event: Event, clients: Clients, *_others: object) -> Findings:
         client, sent = clients.client, clients.sent
-        if client is None or sent is None or sent.api not in apis:
-            return None
-        return as_recorded(look(client, sent, clients))
+        return None if client is None or sent is None else look(client, sent)
 
-    return rule
-
-
-def requests(look: Look, *apis: str) -> Rules:
-    """The rules of an invariant about requests of ``apis``, on the wire and in a member's own record."""
-    return {**observed(look, *apis), RequestSent: rule_of(lambda client, sent, _: look(client, sent), *apis)}
+    return dict.fromkeys((RequestObserved, RequestSent), OfApis(rule, *apis))
 
 
 def observed(look: Look, *apis: str) -> Rules:
     """The rules of an invariant about what only the wire shows of requests."""
-    return {RequestObserved: rule_of(lambda client, sent, _: look(client, sent), *apis)}
+    return {RequestObserved: requests(look, *apis)[RequestObserved]}
 
 
 # ---------------------------------------------------------------------------------------------- in time
@@ -167,8 +143,11 @@ GONE: Final[Extracts] = {
 """The clients that leave, lose their membership or end."""
 
 
-def in_time(length_ms: LengthMs, must: str, *ends: str, right: Look = lambda *_: None) -> Callable[[Invariant], Fold]:
-    """A client that receives a reply after which it must send one of ``ends`` does so in time, and the ``right`` one.
+def in_time(
+    length_ms: LengthMs, must: str, *ends: str, after: Iterable[str], right: Look = lambda *_: None
+) -> Callable[[Invariant], Fold]:
+    """A client that receives a reply of the apis ``after`` which it must send one of ``ends`` does so in time, and the
+    ``right`` one.
 
     A client that leaves, loses its membership or ends has nothing due.
     """
@@ -177,22 +156,22 @@ def in_time(length_ms: LengthMs, must: str, *ends: str, right: Look = lambda *_:
         client, request, got = clients.client, clients.request, clients.got
         if client is None or request is None or got is None or got.fault in UNSEEN or got.error in LOSSES:
             return None
-        within_ms, since = length_ms(client, request, got), record_of(got)
-        if not within_ms or since is None:
+        within_ms = length_ms(client, request, got)
+        if not within_ms:
             return None
         says = f"{client.name} received {describe(got)} at {STEP}"
-        return Due(client.number, since, within_ms, says, f"{client.name} does not {must}")
+        return Due(client.number, got, within_ms, says, f"{client.name} does not {must}")
 
     def ended(_event: Event, clients: Clients) -> list[Any] | None:
         client, sent = clients.client, clients.sent
-        if client is None or sent is None or sent.api not in ends:
+        if client is None or sent is None:
             return None
         found = right(client, sent)
-        return [client.number, *([as_recorded(found)] if isinstance(found, Broken | Excused) else [])]
+        return [client.number, *([found] if isinstance(found, Broken | Excused) else [])]
 
     return deadline(
-        dict.fromkeys((ReplyObserved, RequestAnswered), begins),
-        dict.fromkeys((RequestObserved, RequestSent), ended),
+        dict.fromkeys((ReplyObserved, RequestAnswered), OfApis(begins, *after)),
+        dict.fromkeys((RequestObserved, RequestSent), OfApis(ended, *ends)),
         cancels=GONE,
         counts_from=counted_from,
         views=(Clients,),

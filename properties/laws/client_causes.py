@@ -8,7 +8,7 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import MembershipLost, PartitionsLost, RequestObserved
 from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
-from rebalance_check.properties.laws.asking import DISTURBANCES, of_clients, recorded, requests, verdict
+from rebalance_check.properties.laws.asking import DISTURBANCES, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -25,11 +25,11 @@ def _is_asked(client: Client, last: Round, join: RequestObserved) -> bool:
     since = client.since
     is_refused = any(error not in COORDINATOR_ERRORS for error in since.errors)
     has_other_partitions = bool(last.revoked) or not last.fits()
-    has_other_metadata = since.metadata is not None or not client.process.has_metadata
+    is_listed_anew = since.metadata is not None or since.learned is not None or not client.process.has_metadata
     may_have_left = since.left is not None or since.closed_itself or client.may_count_as_lost(join.time_ms)
     was_kept = since.paused is not None or since.unseen is not None
     was_asked = since.asked is not None or _offers(join) != _offers(last.join)
-    return is_refused or has_other_partitions or has_other_metadata or may_have_left or was_kept or was_asked
+    return is_refused or has_other_partitions or is_listed_anew or may_have_left or was_kept or was_asked
 
 
 def _offers(join: RequestObserved) -> tuple[tuple[str, ...], tuple[str, ...], str]:
@@ -73,12 +73,10 @@ def _for_a_reason(event: MembershipLost, clients: Clients) -> Findings:
         return CHECKED
     if refused.request.request_generation == event.generation:
         return CHECKED
-    return recorded(
-        broken(
-            f"{event.member} gave generation {event.generation} up because of an answer to an older one",
-            (f"{event.reason} was answered at {STEP} to a request of an earlier generation.", refused.reply),
-            (f"{event.member} gave generation {event.generation} up at {STEP}: contradiction.", event),
-        )
+    return broken(
+        f"{event.member} gave generation {event.generation} up because of an answer to an older one",
+        (f"{event.reason} was answered at {STEP} to a request of an earlier generation.", refused.reply),
+        (f"{event.member} gave generation {event.generation} up at {STEP}: contradiction.", event),
     )
 
 
@@ -93,13 +91,11 @@ def _not_while_settled(event: PartitionsLost, clients: Clients) -> Findings:
     kept_from_it = client.since.paused or client.since.closed or client.since.unseen or client.since.left
     if kept_from_it or client.may_count_as_lost(event.time_ms) or client.disturbed_ms > client.applied.join.time_ms:
         return Excused("may have given its membership up while it was disturbed")
-    return recorded(
-        broken(
-            f"{event.member} loses {', '.join(event.partitions)}, and nothing ended its membership",
-            (f"{event.member} was answered its SyncGroup at {STEP};", client.applied.synced),
-            (f"it loses {', '.join(event.partitions)} at {STEP}, before any answer that ends its membership: "
-             "contradiction.", event),
-        )
+    return broken(
+        f"{event.member} loses {', '.join(event.partitions)}, and nothing ended its membership",
+        (f"{event.member} was answered its SyncGroup at {STEP};", client.applied.synced),
+        (f"it loses {', '.join(event.partitions)} at {STEP}, before any answer that ends its membership: "
+         "contradiction.", event),
     )  # fmt: skip
 
 
@@ -114,6 +110,7 @@ NoNeedlessJoin: Final = of_clients(
     premises=(
         "the application enforces no rebalance (Consumer.enforceRebalance), and no client has a rack",
         "a client that is not answered for a session timeout may give its membership up",
+        "a leader compares the metadata with those of its assignment, once more after a round that another one leads",
     ),
     fold=form(requests(_asked_for, Api.JOIN_GROUP), views=(Clients,)),
     opening="""

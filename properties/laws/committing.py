@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.engines import CHECKED, Finding, Findings, broken, form
+from rebalance_check.properties.engines import CHECKED, Finding, Findings, OfApis, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.commits import Commits
@@ -27,7 +27,7 @@ from rebalance_check.properties.views.commits import Commits
 def _one_at_a_time(event: RequestSent, commits: Commits) -> Findings:
     """The second of two commits that were sent after the notice, while the first is open."""
     one = commits.of.get(event.member)
-    if event.api != Api.OFFSET_COMMIT or one is None or one.notice is None:
+    if one is None or one.notice is None:
         return None
     if one.before is None:
         return CHECKED
@@ -63,16 +63,9 @@ _PREMISES: Final = (
     "a commit that the member sends after REBALANCE_IN_PROGRESS, and before it joins, precedes the rebalance",
 )
 _EXEMPTED: Final = (
-    ConnectionBroken,
-    ListenerCalled,
-    MemberClosing,
-    MemberCrashed,
-    MemberLeft,
-    MemberStarted,
-    OffsetCommitted,
-    RequestAnswered,
-    RequestSent,
-)
+    ConnectionBroken, ListenerCalled, MemberClosing, MemberCrashed, MemberLeft, MemberStarted, OffsetCommitted,
+    RequestAnswered, RequestSent,
+)  # fmt: skip
 
 OneCommitPrecedesAJoin: Final = Invariant(
     name="one_commit_precedes_a_join",
@@ -82,7 +75,11 @@ OneCommitPrecedesAJoin: Final = Invariant(
     premises=_PREMISES,
     exempted_by=tuple(one for one in _EXEMPTED if one is not OffsetCommitted),
     evidence=Evidence.CONCERNED,
-    fold=form({RequestSent: _one_at_a_time}, views=(Commits,), needs=((RequestAnswered,), (MemberStarted,))),
+    fold=form(
+        {RequestSent: OfApis(_one_at_a_time, Api.OFFSET_COMMIT)},
+        views=(Commits,),
+        needs=((RequestAnswered,), (MemberStarted,)),
+    ),
     breaks="""
         MemberStarted(member="m0", protocol="eager", auto_commit_interval_ms=5000)
         RequestAnswered(member="m0", api="Heartbeat", request=1, error="REBALANCE_IN_PROGRESS")

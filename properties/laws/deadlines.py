@@ -58,7 +58,7 @@ def _not_early(event: MemberRemoved, incarnations: Incarnations, sessions: Sessi
     joined = sessions.joins.get(key)
     if group is None or joined is None or not sessions.punctual:
         return None
-    since, allowed_ms = _timeout(group, event.reason, joined, sessions.prolonged.get(key))
+    since, allowed_ms = _timeout(group, event.reason, joined, sessions.prolonged.get(key, (None, 0)))
     if since is None or allowed_ms <= 0:
         return None
     took_ms = event.time_ms - since.time_ms
@@ -73,11 +73,14 @@ def _not_early(event: MemberRemoved, incarnations: Incarnations, sessions: Sessi
 
 
 def _timeout(
-    group: Incarnation, reason: str, joined: RequestParked, prolonged: CoordinatorEvent | None
+    group: Incarnation, reason: str, joined: RequestParked, prolonged: tuple[CoordinatorEvent | None, int]
 ) -> tuple[CoordinatorEvent | None, int]:
-    """Since when time runs for this reason, and how long; a group's timeout is at least that of each member."""
+    """The event that began the time after which a member is removed for this reason, and that time in ms.
+
+    The coordinator waits for a group as long as the longest timeout of its members.
+    """
     if reason == SESSION_EXPIRED:
-        return prolonged, joined.session_timeout_ms
+        return prolonged
     if reason == "sync timeout":
         return group.started, joined.rebalance_timeout_ms
     changed = group.changed

@@ -15,7 +15,6 @@ from rebalance_check.model.vocabulary.events import (
     GroupStatusChanged,
     IncarnationStarted,
     JoinGroupReplied,
-    LogTailLost,
     MemberAdded,
     MemberCrashed,
     MemberEvent,
@@ -55,7 +54,6 @@ class _Record(NamedTuple):
 
     offset: int
     generation: int
-    incarnation: int
 
 
 class _Spoken(NamedTuple):
@@ -95,9 +93,13 @@ def _phase(event: GroupStatusChanged, _rounds: Rounds) -> list[Step]:
     return steps
 
 
-def _appended(event: GroupMetadataAppended, _rounds: Rounds) -> Step:
-    record = _Record(event.offset, event.generation, event.incarnation)
-    return Step(_Sequence("log"), record, f"generation {event.generation} was appended at {STEP}", event)
+def _appended(event: GroupMetadataAppended, _rounds: Rounds) -> list[Step]:
+    record, says = _Record(event.offset, event.generation), f"generation {event.generation} was appended at {STEP}"
+    by = f"incarnation {event.incarnation} appended at {STEP}"
+    return [
+        Step(_Sequence("log", event.incarnation), record, says, event),
+        Step(_Sequence("writers"), event.incarnation, by, event),
+    ]
 
 
 def _spoken(event: GenerationEvent, _rounds: Rounds) -> Step | None:
@@ -106,11 +108,6 @@ def _spoken(event: GenerationEvent, _rounds: Rounds) -> Step | None:
     spoken = _Spoken(event.generation, event.member_id, event.incarnation)
     says = f"{event.member} was in generation {event.generation} at {STEP}"
     return Step(_Sequence("member", event.member), spoken, says, event)
-
-
-def _log_begins_anew(event: IncarnationStarted | LogTailLost, _rounds: Rounds) -> _Sequence | None:
-    is_loaded = isinstance(event, IncarnationStarted) and event.generation > 0
-    return None if is_loaded else _Sequence("log")
 
 
 def _gone(event: MemberEvent, _rounds: Rounds) -> _Sequence:
@@ -135,16 +132,18 @@ def _cannot_follow(last: Step, step: Step, rounds: Rounds) -> str | Excused:
             if step.value in {last.value, last.value + 1}:
                 return ""
             return f"the coordinator went from generation {last.value} to {step.value} in incarnation {step.key.of}"
+        case "writers":
+            is_later = step.value >= last.value
+            return "" if is_later else f"incarnation {step.value} appended behind incarnation {last.value}"
         case "log":
             return _wrong_in_the_log(last.value, step.value)
     return _wrong_at_a_member(last.value, step.value, str(step.key.of), rounds)
 
 
 def _wrong_in_the_log(last: _Record, record: _Record) -> str:
-    """A record of a later incarnation may be of a group that was created anew."""
     if record.offset <= last.offset:
         return f"the log's offset went from {last.offset} to {record.offset}"
-    if record.generation < last.generation and record.incarnation <= last.incarnation:
+    if record.generation < last.generation:
         return f"the log went from generation {last.generation} to {record.generation}"
     return ""
 
@@ -164,16 +163,17 @@ def _wrong_at_a_member(last: _Spoken, spoken: _Spoken, member: str, rounds: Roun
 GenerationMonotonicity: Final = Invariant(
     name="generation_monotonicity",
     family="generation",
-    claim="a generation number goes up by one per rebalance of an incarnation, never down at a member or in the log",
+    claim="a generation number goes up by one per rebalance of an incarnation, never down at a member or in the log, "
+    "where no incarnation appends behind a later one",
     source="ClassicGroup.initNextGeneration; GroupMetadataManager (what is persisted); AbstractCoordinator.Generation",
     premises=(
         "numbers are compared within one incarnation: a failover may hand out anew one that was not persisted",
-        "a deleted group starts again at generation 0, in a new incarnation; after LogTailLost the log is not compared",
+        "a deleted group starts again at generation 0, in a new incarnation, and a log may lose its tail between two",
         "a client that cannot tell the incarnation is compared with itself under one member id, if the coordinator "
         "did not fail over",
     ),
     relies_on=frozenset({Feature.GENERATIONS}),
-    exempted_by=(IncarnationStarted, LogTailLost),
+    exempted_by=(IncarnationStarted,),
     evidence=Evidence.CONCERNED,
     fold=order(
         {
@@ -188,12 +188,7 @@ GenerationMonotonicity: Final = Invariant(
             AssignmentCompleted: _spoken,
         },
         wrong=_cannot_follow,
-        resets={
-            IncarnationStarted: _log_begins_anew,
-            LogTailLost: _log_begins_anew,
-            MemberCrashed: _gone,
-            MemberLeft: _gone,
-        },
+        resets={MemberCrashed: _gone, MemberLeft: _gone},
         views=(Rounds,),
     ),
     breaks="""

@@ -13,7 +13,7 @@ from rebalance_check.properties.engines import Excused, Finding, Findings, form
 from rebalance_check.properties.engines.rules import Reason, Rules
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
-from rebalance_check.properties.laws.asking import of_clients, rule_of, verdict
+from rebalance_check.properties.laws.asking import of_clients, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import Client
 from rebalance_check.properties.views.clients import Clients
@@ -32,13 +32,14 @@ Compare: TypeAlias = Callable[[Client, Round, RequestObserved, Clients], Finding
 def _syncs(compare: Compare) -> Rules:
     """Each SyncGroup of a client that knows who leads the generation."""
 
-    def look(client: Client, sent: RequestObserved, clients: Clients) -> Findings:
-        round_ = client.round
-        if round_ is None or round_.generation != sent.request_generation:
+    def rule(sent: RequestObserved, clients: Clients) -> Findings:
+        client = clients.client
+        round_ = client.round if client is not None and sent.api == Api.SYNC_GROUP else None
+        if client is None or round_ is None or round_.generation != sent.request_generation:
             return None
         return compare(client, round_, sent, clients)
 
-    return {RequestObserved: rule_of(look, Api.SYNC_GROUP)}
+    return {RequestObserved: rule}
 
 
 def _assignments(compare: Compare) -> Rules:

@@ -28,6 +28,7 @@ from rebalance_check.properties.engines import (
     Excused,
     Finding,
     Findings,
+    OfApis,
     broken,
     form,
 )
@@ -325,8 +326,6 @@ def _not_as_owner(event: PartitionsRevoked, members: Members) -> Findings:
 
 
 def _given_up_before_joining(event: RequestSent, members: Members) -> Findings:
-    if event.api != Api.JOIN_GROUP:
-        return None
     members.up_to_date()
     member: Member = members.of(event.member)
     if member.reset is None:
@@ -362,7 +361,7 @@ ResetMemberLosesEverything: Final = Invariant(
             PartitionsAssigned: _nothing_kept,
             AssignmentCompleted: _nothing_kept,
             PartitionsRevoked: _not_as_owner,
-            RequestSent: _given_up_before_joining,
+            RequestSent: OfApis(_given_up_before_joining, Api.JOIN_GROUP),
         },
         views=(Members,),
         needs=((MembershipLost,),),
@@ -439,12 +438,7 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
 )
 
 LAWS: Final = (
-    CallbacksAlternate,
-    EagerOwnsNothingWhileJoining,
-    LostIsNotCommitted,
-    RevokedIsNotCommitted,
-    OwnedEqualsAssigned,
-    ResetMemberLosesEverything,
-    CooperativeKeepsWhatItOwns,
-)
+    CallbacksAlternate, EagerOwnsNothingWhileJoining, LostIsNotCommitted, RevokedIsNotCommitted, OwnedEqualsAssigned,
+    ResetMemberLosesEverything, CooperativeKeepsWhatItOwns,
+)  # fmt: skip
 """In the order in which reports name them."""

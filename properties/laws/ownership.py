@@ -47,7 +47,7 @@ def _one_owner(holder: Holder, things: tuple[str, ...], event: Event, holdings: 
         return
     for thing in things:
         exemption = ""
-        for other in holdings.in_round.get((holder.round, thing), {}).values():
+        for other in holdings.in_round[holder.round, thing].values():
             if other is not holder:
                 exemption = _why_not_current(holder, other, thing, holdings)
                 if not exemption:
@@ -89,8 +89,8 @@ def _two_owners(holder: Holder, other: Holder, thing: str, event: Event) -> Find
 NoDoubleOwnership: Final = Invariant(
     name="no_double_ownership",
     family="ownership",
-    claim="within one generation a partition, connector or task has at most one owner",
-    source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete; DistributedHerder.RebalanceListener",
+    claim="within one generation a partition has at most one owner",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete",
     premises=(
         "a member is current in the generation it last joined, until it learns that it belongs to none, ends, or the "
         "coordinator's events show its member id removed: such zombies may go on holding, without violation",
@@ -99,11 +99,8 @@ NoDoubleOwnership: Final = Invariant(
         "when it joins a later one, the things that it held meanwhile count again from its next assignment on",
         "so do the things of members when the log loses its tail, with which it may lose the removal of a zombie",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
-        "a Connect worker that lost its membership, or a member that a late copy of its JoinGroup put into a "
-        "generation which it never joined, may return with its earlier things until its next assignment is complete",
-        "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer; what it "
-        "ran under an incremental protocol when it joined an eager round counts again from its next assignment on "
-        "(KAFKA-13816)",
+        "a member that a late copy of its JoinGroup put into a generation which it never joined may return with its "
+        "earlier things until its next assignment is complete",
     ),
     exempted_by=EXEMPTS_A_HOLDER,
     evidence=Evidence.CONCERNED,

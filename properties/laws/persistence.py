@@ -145,7 +145,8 @@ LoadRestoresTheLog: Final = Invariant(
     source="GroupMetadataManager.replay, onLoaded",
     premises=(
         _RECORDED + ", or the steps of a scenario",
-        "a record whose commit was not seen may be read, or not; after LogTailLost nothing is known until the next one",
+        "the history is of a run, whose harness records a LogTailLost; then nothing is known until the next record",
+        "a record whose commit was not seen may be read, or not",
         "the group begins Stable with members and Empty without; over capacity it prepares a rebalance at once",
         "ids that were handed out, parked requests and protocols that were not selected are forgotten",
         "a group without a generation may be a new one, of a coordinator that was deposed",
@@ -157,7 +158,10 @@ LoadRestoresTheLog: Final = Invariant(
         also={IncarnationStarted: _restored, MemberAdded: _ids_are_forgotten},
         views=(Incarnations, Records, LastStable),
     ),
-    opening="""GroupMetadataAppended(generation=1, members=("a", "b"), offset=0)""",
+    opening="""
+        RunStarted(subject="broker")
+        GroupMetadataAppended(generation=1, members=("a", "b"), offset=0)
+    """,
     breaks="""IncarnationStarted(incarnation=1, generation=1, status="Stable", members=("a",), leader="a")""",
     holds="""IncarnationStarted(incarnation=1, generation=1, status="Stable", members=("a", "b"), leader="a")""",
     excuses="""IncarnationStarted(incarnation=1, status="Empty")""",

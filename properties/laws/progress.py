@@ -70,8 +70,8 @@ def _in_words(event: RequestSent | RequestParked | RequestIssued) -> str:
     return f"{event.api} of {event.client} (request {event.request}) is not answered"
 
 
-def _void(_event: Event, requests: OpenRequests, _timeouts: Timeouts) -> object:
-    return ALL if requests.void is None else requests.void
+def _void(_event: Event, requests: OpenRequests, _timeouts: Timeouts) -> object | None:
+    return ALL if requests.void is None else requests.void or None
 
 
 def _replies_to(api: Api, allowed_ms: Callable[[Timeouts], int]) -> Callable[[Invariant], Fold]:

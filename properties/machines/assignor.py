@@ -186,5 +186,5 @@ def _described(assignor: str, broken: Broken, done: Round) -> str:
     sentence = next((f"{claim.sentence}\n" for claim in CLAIMS if claim.name == broken.claim), "")
     said = "\n".join(f"  {name}: {member}" for name, member in done.problem.members.items())
     given = "\n".join(f"  {name}: {partitions}" for name, partitions in done.answer.assigned.items())
-    headline = f"{assignor} breaks {broken.claim}: {broken.finding}"
+    headline = f"the assignor {assignor} breaks {broken.claim!r}: {broken.finding}"
     return f"{headline}\n{sentence}topics {dict(done.problem.topics)}\nmembers\n{said}\ngiven\n{given}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from rebalance_check.impl.assignors.assignor import Assignments, Assignor
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.assignors.assignor import Assignor, with_user_data
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.properties.assignment.courses import Round
@@ -16,7 +16,7 @@ from rebalance_check.properties.assignment.problem import Answer, Member, Partit
 from rebalance_check.properties.machines.endless import within
 
 PATIENCE_LINES: Final = 100_000
-"""How many lines of Python one small problem may take in this process; hundreds are usual."""
+"""An assignor of this process that has run so many lines of Python for one small problem hangs; hundreds are usual."""
 
 
 def answer_of(
@@ -27,14 +27,15 @@ def answer_of(
 ) -> Answer:
     """The answer of an assignor of this process: an error that it throws is a failure, and so is an endless search."""
 
-    def assign() -> Assignments:
-        return assignor.assign(problem.topics, subscriptions, problem.racks)
+    def assign() -> dict[str, Assignment]:
+        return with_user_data(assignor.assign(problem.topics, subscriptions, problem.racks))
 
     try:
         assigned = assign() if patience_lines is None else within(patience_lines, assign)
     except Exception as error:
         return Answer({}, repr(error))
-    return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
+    shares = {name: assigned[name].partitions for name in sorted(assigned)}
+    return Answer({name: tuple((tp.topic, tp.partition) for tp in share) for name, share in shares.items()})
 
 
 def subscription_of(assignor: Assignor, member: Member, *, is_old: bool = False) -> Subscription:
@@ -51,6 +52,10 @@ def subscription_of(assignor: Assignor, member: Member, *, is_old: bool = False)
         group_instance_id=member.instance,
         rack=member.rack,
     )
+
+
+def _received(partitions: Iterable[Partition]) -> Assignment:
+    return Assignment(partitions=tuple(TopicPartition(*partition) for partition in partitions))
 
 
 @dataclass(slots=True)
@@ -141,7 +146,7 @@ class AssignorGroup:
         """A process that is mistaken: it claims anything, as of so many generations before the last."""
         if client := self._clients.get(member):
             generation = len(self.rounds) - age
-            client.assignor.on_assignment([TopicPartition(*partition) for partition in owned], generation)
+            client.assignor.on_assignment(_received(owned), generation)
             client.says = replace(client.says, owned=owned, generation=generation)
 
     def garble(self, member: str, user_data: bytes | None) -> None:
@@ -169,5 +174,5 @@ class AssignorGroup:
     def _hear(self, member: str, given: tuple[Partition, ...]) -> None:
         generation = len(self.rounds)
         client = self._clients[member]
-        client.assignor.on_assignment([TopicPartition(*partition) for partition in given], generation)
+        client.assignor.on_assignment(_received(given), generation)
         client.says = replace(client.says, owned=given, generation=generation)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rebalance_check.impl.conformance.in_process import ReferenceTransport
-from rebalance_check.impl.conformance.transport import Transport
+from rebalance_check.impl.comparison.to_model.in_process import ReferenceTransport
+from rebalance_check.impl.comparison.to_model.transport import Transport
 from rebalance_check.properties.machines.coordinator import CoordinatorMachine
 
 

@@ -1,7 +1,7 @@
 """A coordinator under test and the model take the same steps, in a Hypothesis state machine to be subclassed.
 
 After each step every answer is compared, and the group as far as it can be seen: status, generation, leader, members,
-assignments. The invariants of the catalogue judge the run as it goes. A failure prints the divergence or the violation,
+assignments. The invariants of the catalogue judge the run as it goes. A failure prints the difference or the violation,
 the schedule as Python that can be pasted into a test, and its address, which ``rebalance-check replay`` takes.
 """
 
@@ -15,9 +15,9 @@ from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from rebalance_check.impl.conformance.steered_transport import SteeredTransport
-from rebalance_check.impl.conformance.subject import ConformanceSubject
-from rebalance_check.impl.conformance.transport import Transport
+from rebalance_check.impl.comparison.to_model.steered_transport import SteeredTransport
+from rebalance_check.impl.comparison.to_model.subject import ConformanceSubject
+from rebalance_check.impl.comparison.to_model.transport import Transport
 from rebalance_check.model.classic.reachable import all_members_are_stable
 from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -182,8 +182,8 @@ class CoordinatorMachine(RuleBasedStateMachine):
         event(f"step {action.kind}")
         for seen in self.subject.perform(action):
             self.judge.observe(seen)
-        if self.subject.divergence is not None:
-            raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
+        if self.subject.difference is not None:
+            raise CoordinatorDiffersError(f"{self.subject.difference}\n{self.schedule()}")
         check(self.judge, self.schedule)
 
     def drawn_bounds(self) -> st.SearchStrategy[Bounds]:

@@ -38,18 +38,12 @@ PARTITIONS: Final = 3
 MEMBER: Final = st.integers(0, MEMBERS - 1)
 PAUSES_MS: Final = st.sampled_from((100, 1_000, 4_000, 12_000, 40_000))
 GROUPS: Final = (
-    SimulatedProtocol.EAGER,
-    SimulatedProtocol.COOPERATIVE,
-    SimulatedProtocol.CONNECT,
-    SimulatedProtocol.ELECTION,
-)
+    SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE, SimulatedProtocol.CONNECT, SimulatedProtocol.ELECTION,
+)  # fmt: skip
 PROCESS_KINDS: Final = (
-    ActionKind.START_MEMBER,
-    ActionKind.STOP_MEMBER,
-    ActionKind.CRASH_MEMBER,
-    ActionKind.PAUSE_MEMBER,
+    ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, ActionKind.CRASH_MEMBER, ActionKind.PAUSE_MEMBER,
     ActionKind.RESUME_MEMBER,
-)
+)  # fmt: skip
 ALL_STEPS: Final = frozenset(
     {*PROCESS_KINDS, *COORDINATOR_FAULTS, *CONNECT_CHURN, *UNUSUAL_CHURN}
     | {ActionKind.CHANGE_CONFIG, ActionKind.ADVANCE_CLOCK, ActionKind.HEAL}

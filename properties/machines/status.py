@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Final
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from rebalance_check.impl.comparison.difference import Difference, differing
 from rebalance_check.impl.connect.status.codec import StatusValue
 from rebalance_check.impl.connect.status.subject import StatusStoreSubject
 from rebalance_check.model.connect.status.state import STATUS_NAMES
@@ -25,18 +27,13 @@ from rebalance_check.properties.laws import status
 from rebalance_check.properties.machines.repeating import as_code, check
 
 KINDS = (
-    ActionKind.PUT,
-    ActionKind.PUT_SAFE,
-    ActionKind.APPEND,
-    ActionKind.APPEND,
-    ActionKind.FAIL_APPEND,
-    ActionKind.RETRY,
-    ActionKind.READ_BACK,
-    ActionKind.READ_BACK,
-    ActionKind.NEXT_GENERATION,
-    ActionKind.RESTART,
-)
+    ActionKind.PUT, ActionKind.PUT_SAFE, ActionKind.APPEND, ActionKind.APPEND, ActionKind.FAIL_APPEND,
+    ActionKind.RETRY, ActionKind.READ_BACK, ActionKind.READ_BACK, ActionKind.NEXT_GENERATION, ActionKind.RESTART,
+)  # fmt: skip
 """The kinds of step; appending and reading twice as often as the rest, or the logs would stay empty."""
+
+
+SIDES: Final = ("the model", "the stores")
 
 
 class StoreDiffersFromModel(AssertionError):  # noqa: N818 - a failed claim about a subject
@@ -90,19 +87,12 @@ class StatusStores(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(KINDS), member=st.integers(0, 5), choice=st.integers(0, 11))
     def step(self, kind: ActionKind, member: int, choice: int) -> None:
         """Any action; one that is not possible must do nothing to either."""
-        choices = self._choices(kind)
-        self.perform(Action(kind, member % self.bounds.members, choice % choices))
-
-    def _choices(self, kind: ActionKind) -> int:
-        """Among how many outcomes an action of this kind chooses."""
         keys = self.bounds.partitions
-        of_many = {
-            ActionKind.PUT: 2 * keys,
-            ActionKind.PUT_SAFE: 2 * keys,
-            ActionKind.FAIL_APPEND: 2,
+        outcomes = {
+            ActionKind.PUT: 2 * keys, ActionKind.PUT_SAFE: 2 * keys, ActionKind.FAIL_APPEND: 2,
             ActionKind.READ_BACK: keys,
-        }
-        return of_many.get(kind, 1)
+        }  # fmt: skip
+        self.perform(Action(kind, member % self.bounds.members, choice % outcomes.get(kind, 1)))
 
     def perform(self, action: Action) -> None:
         """Do it to both, and compare everything."""
@@ -111,41 +101,45 @@ class StatusStores(RuleBasedStateMachine):
         if self.model.machine.pack(self.model.state) != before:
             self.performed.append(action)
         self._compare(predicted, self.stores.perform(action))
-        self._compare_caches()
-        self._compare_logs()
+        for event in self.stores.observe():
+            self.judge.observe(event)
         check(self.judge, self.schedule)
 
     def _compare(self, predicted: Sequence[Event], observed: Sequence[Event]) -> None:
         for event in observed:
             self.judge.observe(event)
-        if comparable(predicted) != comparable(observed):
-            raise StoreDiffersFromModel(f"predicted {predicted}\nobserved  {observed}\n{self.schedule()}")
+        fields = differing(
+            {"events": comparable(predicted), **self._model_shows()},
+            {"events": comparable(observed), **self._stores_show()},
+        )
+        if fields:
+            raise StoreDiffersFromModel(f"{Difference(SIDES, tuple(self.performed), fields)}\n{self.schedule()}")
 
-    def _compare_caches(self) -> None:
-        """Every worker's answer about every key, and the generation of its last write."""
-        for m, worker in enumerate(self.stores.workers):
-            state = self.model.state.workers[m]
-            for number, key in enumerate(self.stores.keys):
-                cached = state.entries[number].cached
-                record = self.model.state.logs[number].records[cached - 1] if cached else None
-                expected = record and (STATUS_NAMES[record.status], f"m{record.writer}", record.generation)
-                self._expect(f"{worker.store.worker} about {key}", expected, as_record(worker.store.get(key)))
-            self._expect(f"{worker.store.worker}'s generation", state.store_generation, worker.store.generation)
-        for event in self.stores.observe():
-            self.judge.observe(event)
-
-    def _compare_logs(self) -> None:
-        """Every record of every key, with its writer."""
+    def _model_shows(self) -> dict[str, Any]:
+        """Every worker's answer about every key, and the generation of its last write; every record of every key."""
+        shown: dict[str, Any] = {}
         for number, key in enumerate(self.stores.keys):
             log = self.model.state.logs[number]
-            written = [record.value for record in self.stores.records(number)]
-            expected = [STATUS_NAMES[record.status] for record in log.records[: log.length]]
-            found = ["DESTROYED" if value is None else value.decode().split('"')[3] for value in written]
-            self._expect(f"the log of {key}", expected, found)
+            shown[f"the log of {key}"] = [STATUS_NAMES[record.status] for record in log.records[: log.length]]
+            for m, worker in enumerate(self.stores.workers):
+                cached = self.model.state.workers[m].entries[number].cached
+                record = log.records[cached - 1] if cached else None
+                said = record and (STATUS_NAMES[record.status], f"m{record.writer}", record.generation)
+                shown[f"{worker.store.worker} about {key}"] = said
+        for m, worker in enumerate(self.stores.workers):
+            shown[f"{worker.store.worker}'s generation"] = self.model.state.workers[m].store_generation
+        return shown
 
-    def _expect(self, subject: str, expected: object, found: object) -> None:
-        if expected != found:
-            raise StoreDiffersFromModel(f"{subject}: the model says {expected}, the store {found}\n{self.schedule()}")
+    def _stores_show(self) -> dict[str, Any]:
+        """The same of the stores."""
+        shown: dict[str, Any] = {}
+        for number, key in enumerate(self.stores.keys):
+            written = [record.value for record in self.stores.records(number)]
+            statuses = ["DESTROYED" if value is None else value.decode().split('"')[3] for value in written]
+            shown[f"the log of {key}"] = statuses
+            for worker in self.stores.workers:
+                shown[f"{worker.store.worker} about {key}"] = as_record(worker.store.get(key))
+        return shown | {f"{one.store.worker}'s generation": one.store.generation for one in self.stores.workers}
 
     def schedule(self) -> str:
         """How to do it again."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from rebalance_check.impl.conformance.predictions import Predictions
+from rebalance_check.impl.comparison.to_model.predictions import Predictions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule

@@ -14,9 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     GenerationEvent,
     MemberCrashed,
     MemberEvent,
-    MemberJoined,
     MemberLeft,
-    MembershipLost,
     MemberStarted,
     RequestAnswered,
     RequestSent,
@@ -32,8 +30,8 @@ class LastOfMember:
 
     ``begun`` is its start, None where that lies before the events at hand; ``ended`` its crash or its leaving, if it
     is down. ``sent`` is its last request, ``answer`` the reply to that. ``coordinator`` says that it found or lost its
-    coordinator, ``membership`` that it joined or lost its membership. ``member_id`` and ``instance_id`` are how the
-    coordinator knows it. ``exchanges`` are its requests and replies since it started.
+    coordinator. ``member_id`` and ``instance_id`` are how the coordinator knows it. ``exchanges`` are its requests and
+    replies since it started.
     """
 
     name: str
@@ -42,7 +40,6 @@ class LastOfMember:
     sent: RequestSent | None = None
     answer: RequestAnswered | None = None
     coordinator: CoordinatorFound | CoordinatorLost | None = None
-    membership: MemberJoined | MembershipLost | None = None
     member_id: str = ""
     instance_id: str = ""
     exchanges: list[RequestSent | RequestAnswered] = field(default_factory=list)
@@ -69,8 +66,6 @@ class LastOfMember:
                 self._answered(event)
             case CoordinatorFound() | CoordinatorLost():
                 self.coordinator = event
-            case MemberJoined() | MembershipLost():
-                self.membership = event
         if isinstance(event, GenerationEvent):
             self.member_id = event.member_id or self.member_id
 

@@ -28,7 +28,6 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.verdict import STEP, Because
 
 _GAINED: Final = (PartitionsAssigned, AssignmentCompleted, ConnectorStarted, TaskStarted)
-_GIVEN_UP: Final = (PartitionsRevoked, PartitionsLost, ConnectorStopped, TaskStopped)
 _ENDED: Final = (MemberCrashed, MemberLeft, MemberStarted)
 Computed: TypeAlias = AssignmentComputed | ConnectAssignmentComputed
 
@@ -53,13 +52,11 @@ def why_owned_wrongly(things: Sequence[str], events: Sequence[Event]) -> Iterato
     holders: dict[str, dict[str, Event]] = {thing: {} for thing in things}
     given_up: dict[str, Event] = {}
     for event in events:
-        if isinstance(event, _GAINED):
-            for thing in holders.keys() & set(things_of(event)):
+        for thing in things if isinstance(event, _ENDED) else holders.keys() & set(things_of(event)):
+            if isinstance(event, _GAINED):
                 holders[thing].setdefault(event.member, event)
-        elif isinstance(event, (*_GIVEN_UP, *_ENDED)):
-            for thing in things if isinstance(event, _ENDED) else holders.keys() & set(things_of(event)):
-                if holders[thing].pop(event.member, None) is not None:
-                    given_up[thing] = event
+            elif isinstance(event, MemberEvent) and holders[thing].pop(event.member, None) is not None:
+                given_up[thing] = event
     for event, names in _by_event((thing, at) for thing in things for at in holders[thing].values()):
         yield Because(f"{_member(event)} has had {names} since {STEP}{_generation(event)}.", event)
     for event, names in _by_event((thing, at) for thing, at in given_up.items() if not holders[thing]):
@@ -76,15 +73,9 @@ def _by_event(pairs: Iterable[tuple[str, Event]]) -> Iterator[tuple[Event, str]]
 
 
 def _end_of_ownership(event: Event, names: str) -> str:
-    match event:
-        case PartitionsLost():
-            return f"{event.member} loses {names} at {STEP}"
-        case MemberCrashed():
-            return f"{event.member}, which has {names}, dies at {STEP}"
-        case MemberLeft() | MemberStarted():
-            return f"{event.member}, which has {names}, ends at {STEP}"
-        case _:
-            return f"{_member(event)} gives up {names} at {STEP}"
+    if isinstance(event, _ENDED):
+        return f"{event.member}, which has {names}, {'dies' if isinstance(event, MemberCrashed) else 'ends'} at {STEP}"
+    return f"{_member(event)} {'loses' if isinstance(event, PartitionsLost) else 'gives up'} {names} at {STEP}"
 
 
 def _member(event: Event) -> str:
@@ -122,13 +113,10 @@ def _in_words(computed: Computed, things: Sequence[str]) -> str:
 
 def _fate(member_id: str, computed: Computed, events: Sequence[Event], at: int) -> Iterator[Because]:
     """The fate of a member that the assignment gave something: it was removed, or it never took it over."""
-    after = events[at:]
-    removed = next((e for e in after if isinstance(e, MemberRemoved) and e.member_id == member_id), None)
-    if removed is not None:
-        yield Because(f"the coordinator removes {member_id} at {STEP}: {removed.reason}.", removed)
-        return
+    for event in events[at:]:
+        if isinstance(event, MemberRemoved) and event.member_id == member_id:
+            yield Because(f"the coordinator removes {member_id} at {STEP}: {event.reason}.", event)
+            return
     own = [e for e in events if isinstance(e, GenerationEvent) and e.member_id == member_id]
-    takes = any(isinstance(e, _GAINED) and e.generation >= computed.generation for e in own)
-    if own and not takes:
-        name = own[-1].member
-        yield Because(f"{name} ({member_id}) takes no assignment over after {STEP}.", own[-1])
+    if own and not any(isinstance(e, _GAINED) and e.generation >= computed.generation for e in own):
+        yield Because(f"{own[-1].member} ({member_id}) takes no assignment over after {STEP}.", own[-1])

@@ -39,6 +39,7 @@ OUT_OF_SERVICE: Final = frozenset({"killed", "paused"})
 
 AWAITED: Final = (Api.JOIN_GROUP, Api.SYNC_GROUP)
 """The requests that wait for other members."""
+_SUPERSEDING: Final = (*AWAITED, Api.LEAVE_GROUP)
 
 BEGIN: Final = (RequestSent, RequestParked, RequestIssued)
 """The events that show a request: those of a client, of its coordinator, and of the runner of a scenario."""
@@ -106,9 +107,9 @@ class OpenRequests(Memory):
     def _begin(self, event: RequestSent | RequestParked | RequestIssued) -> None:
         """A member that sends a request of a rebalance, or leaves, does not wait for the one before."""
         match event:
-            case RequestSent() if event.api in {*AWAITED, Api.LEAVE_GROUP}:
+            case RequestSent() if event.api in _SUPERSEDING:
                 request = Request(RequestSent, event.api, event.member)
-                self.void = [request._replace(api=api) for api in AWAITED]
+                self.void = [Request(RequestSent, api, event.member) for api in AWAITED]
             case RequestParked() if event.api in AWAITED:
                 request = Request(RequestParked, event.api, event.member_id, event.incarnation)
             case RequestIssued() if event.api in AWAITED:

@@ -93,6 +93,8 @@ class Client:
     connections: set[int] = field(default_factory=set)
     open: dict[int, RequestObserved] = field(default_factory=dict)
     """The group requests without a reply, by number."""
+    look_up: RequestObserved | None = None
+    """The FindCoordinator of its process without a reply: without a coordinator it sends no group requests."""
     join: RequestObserved | None = None
     """The last JoinGroup."""
     chain: Answered | None = None
@@ -130,8 +132,10 @@ class Client:
     @property
     def name(self) -> str:
         """Its name in sentences."""
+        if self.process.name:
+            return self.process.name
         connection = self.spoke.connection if self.spoke else next(iter(self.connections), "?")
-        return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
+        return f"{self.client_id or 'the client'} on connection {connection}"
 
     @property
     def shows_bytes(self) -> bool:
@@ -165,9 +169,9 @@ class Client:
 
     @property
     def is_hindered(self) -> bool:
-        """Whether it may be paused, is without a connection, or waits for a reply other than that to a JoinGroup."""
+        """Whether it may be paused, is without a connection, or waits for another reply than that to a JoinGroup."""
         waits = any(request.api != Api.JOIN_GROUP for request in self.open.values())
-        return self.may_be_paused or not self.connections or waits
+        return self.may_be_paused or not self.connections or waits or self.look_up is not None
 
     def may_count_as_lost(self, time_ms: int) -> bool:
         """Whether it was not answered for a session timeout, so that its coordinator may have removed it."""
@@ -211,8 +215,9 @@ class Client:
             self.applied = None
         if not join.member_id:
             self.member_id, self.is_member = "", False
+        led = self.round is not None and self.round.joined.leader == self.round.joined.assigned_member_id
         self.join, self.left = join, None
-        self.since = Since()
+        self.since = Since(learned=self.since.metadata if led else None)
 
     def _leave(self, request: RequestObserved | MembershipLost) -> None:
         self.since.left = request
@@ -233,17 +238,20 @@ class Client:
         if reply.fault in UNSEEN:
             self.since.unseen = reply
         elif reply.error == NONE:
-            self._recognised(reply)
+            self._recognised(Answered(request, reply))
             self._accept(Answered(request, reply))
         else:
             self._refuse(Answered(request, reply))
         if request.api in CHAIN and reply.fault not in UNSEEN:
             self.chain = Answered(request, reply)
 
-    def _recognised(self, reply: ReplyObserved) -> None:
-        """The coordinator knows it as a member, which starts its session anew."""
-        self.since.was_silent |= 0 < self.session_ms < reply.time_ms - (self.recognised_ms or reply.time_ms)
-        self.recognised_ms, self.is_cut_off = reply.time_ms, False
+    def _recognised(self, answered: Answered) -> None:
+        """The coordinator knows it as a member; its own session begins anew, but for a commit
+        (``Heartbeat.receiveHeartbeat``)."""
+        self.is_cut_off, now_ms = False, answered.reply.time_ms
+        if answered.request.api != Api.OFFSET_COMMIT:
+            self.since.was_silent |= 0 < self.session_ms < now_ms - (self.recognised_ms or now_ms)
+            self.recognised_ms = now_ms
 
     def _accept(self, answered: Answered) -> None:
         request, reply = answered.request, answered.reply
@@ -270,23 +278,34 @@ class Client:
         error, request = answered.reply.error, answered.request
         self.since.errors[error] = answered
         if error == REBALANCE_IN_PROGRESS:
-            self._recognised(answered.reply)
+            self._recognised(answered)
         elif error == MEMBER_ID_REQUIRED:
             self.member_id, self.is_member = answered.reply.assigned_member_id, False
         elif error in LOSSES and self._concerns_now(request):
             self.lost, self.applied = self.lost or answered, None
             if error != ILLEGAL_GENERATION:
                 self.is_member = False
+            gave_id_up = self.lost.reply.error == UNKNOWN_MEMBER_ID
+            if error == FENCED_INSTANCE_ID and not gave_id_up:
+                self.fenced = self.fenced or answered
             if error == UNKNOWN_MEMBER_ID:
                 self.member_id = ""
-            if error == FENCED_INSTANCE_ID:
-                self.fenced = self.fenced or answered
 
     def _concerns_now(self, request: RequestObserved) -> bool:
         """Whether a refused request spoke for the present identity, and not for one that the client had before."""
         is_last = self.round is None or request.request_generation in {NO_GENERATION, self.round.generation}
         has_left = self.since.left is not None
-        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last and not has_left
+        join = self.join
+        began_anew = join is not None and join.seq > request.seq and join.member_id != request.member_id
+        is_its_id = request.member_id != "" and self.member_id in ("", request.member_id)
+        return is_its_id and is_last and not has_left and not began_anew
+
+    def looked_up(self, reply: ReplyObserved) -> None:
+        """The FindCoordinator that was open last got its reply."""
+        if self.look_up is not None and self.look_up.request == reply.request:
+            if reply.time_ms - self.look_up.time_ms > SLOW_MS:
+                self.hinder(reply.time_ms)
+            self.look_up = None
 
     def connected(self, request: RequestObserved) -> None:
         """It has a connection, which may be new."""
@@ -302,6 +321,8 @@ class Client:
         self.connections.discard(event.connection)
         self.used.pop(event.connection, None)
         self.open = {number: each for number, each in self.open.items() if each.connection != event.connection}
+        if self.look_up is not None and self.look_up.connection == event.connection:
+            self.look_up = None
         self.since.closed = event
         self.hinder(event.time_ms)
         self.is_cut_off |= event.closed_by != "client"

@@ -38,7 +38,15 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION, topic_of
 from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.client import Client, Process
 from rebalance_check.properties.views.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
-from rebalance_check.properties.views.own_record import METADATA, OwnRecords, OwnRequest, Recorded
+from rebalance_check.properties.views.own_record import (
+    METADATA,
+    OfProcess,
+    OfReply,
+    OfRequest,
+    OwnRecords,
+    OwnRequest,
+    Recorded,
+)
 from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, WAITING, Recent
 
 OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
@@ -47,10 +55,10 @@ OF_CLIENTS: Final = OF_MEMBERS | {Api.LEAVE_GROUP}
 OF_PARTITIONS: Final = frozenset({"Fetch", Api.OFFSET_FETCH, Api.OFFSET_COMMIT})
 """The requests that show that a client has taken partitions up."""
 
-OnTheWire: TypeAlias = (
+OfHarness: TypeAlias = (
     ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved | ConnectionOpened | ConnectionClosed
-    | RequestObserved | ReplyObserved
 )  # fmt: skip
+OnTheWire: TypeAlias = OfHarness | RequestObserved | ReplyObserved
 """Events of a recorder between clients and brokers, or of a member's own record in its place."""
 
 OfApplications: TypeAlias = (
@@ -73,11 +81,16 @@ class Clients(Memory):
     """
 
     def __init__(self) -> None:
+        records = self.records = OwnRecords()
         super().__init__(
             {
-                **dict.fromkeys(get_args(OnTheWire), self.take),
-                **dict.fromkeys(get_args(Recorded), self._take_record),
-                **dict.fromkeys(get_args(OfApplications), self._take_other),
+                RequestObserved: self._take_sent,
+                ReplyObserved: lambda event: self._take_got(event, self._requests.pop(event.request, None)),
+                **dict.fromkeys(get_args(OfHarness), self._take_other),
+                **dict.fromkeys(get_args(OfRequest), lambda event: self._take_sent(records.request(event))),
+                **dict.fromkeys(get_args(OfReply), lambda event: self._take_got(*records.reply(event))),
+                **dict.fromkeys(get_args(OfProcess), lambda event: self._take_other(records.of_process(event))),
+                **dict.fromkeys(get_args(OfApplications), self._take_own),
             }
         )
         self.client: Client | None = None
@@ -87,7 +100,6 @@ class Clients(Memory):
         self.processes: Recent[str, Process] = Recent(WAITING)
         self._ended: Recent[str, Process] = Recent(DEPARTED)
         self.clients: Recent[int, Client] = Recent(WAITING)
-        self.records = OwnRecords()
         self._count = 0
         self._last: OnTheWire | OfApplications | None = None
         self._by_connection: Recent[int, Client] = Recent(WAITING)
@@ -95,27 +107,26 @@ class Clients(Memory):
         self._requests: Recent[int, RequestObserved] = Recent(WAITING)
         self._joins: Recent[int, dict[str, RequestObserved]] = Recent(GENERATIONS)
 
-    def take(self, event: OnTheWire) -> None:
-        """The event before takes effect; find out which client this one concerns."""
+    def _take_sent(self, event: RequestObserved) -> None:
+        """The event before takes effect; find out which client this one concerns. So do the methods below."""
         self._settle(event)
-        self.sent = event if isinstance(event, RequestObserved) else None
-        self.got = event if isinstance(event, ReplyObserved) else None
-        self.request = self._requests.pop(event.request, None) if isinstance(event, ReplyObserved) else None
-        match event:
-            case RequestObserved():
-                self._requests[event.request] = event
-                self.client = self._sender(event)
-            case ReplyObserved():
-                self.client = self._sender_again(self.request)
-            case ConnectionOpened() | ConnectionClosed():
-                self.client = self._by_connection.get(event.connection)
-            case _:
-                self.client = None
+        self.sent, self.got, self.request = event, None, None
+        if not isinstance(event, OwnRequest):
+            self._requests[event.request] = event
+        self.client = self._sender(event)
 
-    def _take_record(self, event: Recorded) -> None:
-        self.take(self.records.taken(event))
+    def _take_got(self, event: ReplyObserved, request: RequestObserved | None) -> None:
+        self._settle(event)
+        self.sent, self.got, self.request = None, event, request
+        self.client = self._sender_again(request)
 
-    def _take_other(self, event: OfApplications) -> None:
+    def _take_other(self, event: OfHarness) -> None:
+        self._settle(event)
+        self.sent = self.got = self.request = self.client = None
+        if isinstance(event, ConnectionOpened | ConnectionClosed):
+            self.client = self._by_connection.get(event.connection)
+
+    def _take_own(self, event: OfApplications) -> None:
         self._settle(event)
         if isinstance(event, SubscriptionChanged):
             self.records.subscribed(event)
@@ -133,8 +144,8 @@ class Clients(Memory):
 
     def member(self, name: str) -> Client | None:
         """The client of a member that records itself, in its present run."""
-        clients = self.clients_of(name)
-        return clients[-1] if clients else None
+        found = self.processes.get(name)
+        return found.clients[-1] if found is not None and found.clients else None
 
     def with_id(self, member_id: str) -> Client | None:
         """The client that was assigned this member id."""
@@ -167,7 +178,8 @@ class Clients(Memory):
         if known is None and request.api in OF_MEMBERS and (request.member_id or request.api != Api.OFFSET_COMMIT):
             known = self._idle(request) or self._new(request)
         if known is not None:
-            self._by_connection[request.connection] = known
+            if self._by_connection.get(request.connection) is not known:
+                self._by_connection[request.connection] = known
             known.connected(request)
         return known
 
@@ -228,6 +240,9 @@ class Clients(Memory):
                 client.uses(event)
         if self.client is not None and event.api in OF_CLIENTS:
             self.client.sent(event)
+        elif event.api == Api.FIND_COORDINATOR:
+            for client in {*self.clients_of(event.process), *([self.client] if self.client else ())}:
+                client.look_up = event
 
     def _replied(self, event: ReplyObserved) -> None:
         request, client = self.request, self.client
@@ -239,10 +254,13 @@ class Clients(Memory):
             self._accepted(request, event)
         if client is not None and request.api in OF_CLIENTS:
             client.replied(event)
-            if client.member_id:
+            if client.member_id and self._by_member.get(client.member_id) is not client:
                 self._by_member[client.member_id] = client
         elif request.api == METADATA and event.error == NONE and event.fault not in UNSEEN:
             self._learned(request.topics, event)
+        elif request.api == Api.FIND_COORDINATOR:
+            for each in {*self.clients_of(request.process), *([client] if client else ())}:
+                each.looked_up(event)
 
     def _accepted(self, request: RequestObserved, event: ReplyObserved) -> None:
         """The coordinator accepted a member, whether the client receives the reply or not."""

@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rebalance_check.model.vocabulary.events import (
-    ConfigRead,
-    ConfigStoreStarted,
-    MemberStarted,
-    WorkerConfigured,
-)
+from rebalance_check.model.vocabulary.events import ConfigRead, ConfigStoreStarted, MemberStarted, WorkerConfigured
 from rebalance_check.properties.kinds import Memory
 
 PREFIXES: Final = (

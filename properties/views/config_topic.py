@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.config_readers import kind_and_name, state_in, task_key, value_of
+from rebalance_check.properties.views.worker import connector_of
 
 
 class ConfigTopic(Memory):
@@ -98,13 +99,18 @@ def _is_useful(last: ConfigAppended) -> bool:
     return kind not in _FIELDS or (isinstance(value, dict) and isinstance(value.get(name), form))
 
 
+SHOWN: Final = {"STARTED": "RUNNING", "PAUSED": "PAUSED", "STOPPED": "STOPPED"}
+"""By target state, the status of a connector or task that has reached it."""
+
+
 @dataclass(slots=True, eq=False)
 class Commit:
     """The task configs of one connector that are in force, or were written since.
 
-    ``config`` is the connector's last record, ``applied`` that of the last commit ``event``, and ``counted`` the last
-    task count record. ``removed`` is the record that deleted the connector before. ``is_known`` says that no worker was
-    away since that commit.
+    ``event`` is the last commit. ``config`` is the connector's last record, ``applied`` its record at that commit,
+    ``target`` its target state ("" where no record says it: so after its owner may have overlooked a deletion), and
+    ``counted`` the last task count record. ``removed`` is the record that deleted the connector before. ``is_known``
+    says that no worker was away since the commit.
     """
 
     config: ConfigAppended | None = None
@@ -112,6 +118,7 @@ class Commit:
     event: ConfigAppended | None = None
     tasks: dict[str, str | None] = field(default_factory=dict)
     pending: dict[str, str | None] = field(default_factory=dict)
+    target: str = ""
     counted: ConfigAppended | None = None
     removed: ConfigAppended | None = None
     is_known: bool = True
@@ -131,6 +138,11 @@ class Commits(Memory):
         away: tuple[type[Event], ...] = (CoordinatorLost, MemberPaused, MemberStarted, MembershipLost)
         super().__init__({**dict.fromkeys(away, self._away), ConfigAppended: self._appended})
 
+    def target(self, work: str) -> str:
+        """The target state of a connector, or of a task's connector; "" where no record says it."""
+        known = self.of.get(connector_of(work)) or self.of.get(work)
+        return known.target if known is not None else ""
+
     def _away(self, _event: Event) -> None:
         """Its herder may go on with its earlier state."""
         for known in self.of.values():
@@ -140,18 +152,23 @@ class Commits(Memory):
         self.before = None
         kind, rest = kind_and_name(event.key)
         named = task_key(rest) if kind == "task-" else None
-        if kind == "connector-" and event.value is None:
-            self.of[rest] = Commit(removed=event)
-        elif kind == "connector-":
-            self.of.setdefault(rest, Commit()).config = event
-        elif named is not None:
-            self.of.setdefault(named[0], Commit()).pending[event.key] = event.value
-        elif event.key == "session-key":
+        if event.key == "session-key":
             self.key = event
+        known = self.of.setdefault(named[0] if named is not None else rest, Commit())
+        if kind == "connector-" and event.value is None:
+            self.of[rest] = Commit(removed=event, target=known.target)
+        elif kind == "connector-":
+            known.config = event
+            if known.removed is None:
+                known.target = known.target or "STARTED"
+        elif kind == "target-state-":
+            known.target = _state_in(event.value) if event.value is not None or known.removed is None else ""
+        elif named is not None:
+            known.pending[event.key] = event.value
         elif kind == "tasks-fencing-":
-            self.of.setdefault(rest, Commit()).counted = event
+            known.counted = event
         elif kind == "commit-":
-            self._commit(self.of.setdefault(rest, Commit()), event)
+            self._commit(known, event)
 
     def _commit(self, known: Commit, event: ConfigAppended) -> None:
         config = None if known.config is None else known.config.value
@@ -160,3 +177,9 @@ class Commits(Memory):
             self.before, self.was_known = last, known.is_known
         known.is_known = True
         known.event, known.applied, known.tasks, known.pending = event, config, known.pending, {}
+
+
+def _state_in(value: str | None) -> str:
+    """The state that a record sets; a tombstone sets back to STARTED."""
+    state = "STARTED" if value is None else state_in(value_of(value))
+    return state if state in SHOWN else ""

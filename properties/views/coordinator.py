@@ -156,8 +156,8 @@ class Incarnation:
         self.left_behind = kept or (refused if refused is not None and refused.member_id == member else None)
         self.joined.discard(member)
         self.had_synced = member in self.synced
-        self.synced.discard(member)
-        if not is_replaced:
+        if not is_replaced:  # the write of a replacement may fail, and the member comes back
+            self.synced.discard(member)
             self.listed.pop(member, None)
             self.last_joins.pop(member, None)
 

@@ -100,8 +100,9 @@ class StaleRequests(Memory):
 class Writes(Memory):
     """Replies that wait for the log.
 
-    ``waited`` says whether the request was kept that the event at hand answers, ``unwritten`` has the last record of
-    each incarnation until it is appended: if its write fails, the request that asked for it is refused.
+    ``waited`` says whether the coordinator had parked the request that the event at hand answers. ``unwritten`` has, by
+    incarnation, the last record that is not appended yet. If its write fails, the coordinator refuses the request that
+    asked for it.
     """
 
     def __init__(self) -> None:

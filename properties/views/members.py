@@ -7,7 +7,7 @@ the state in which its member was.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -78,11 +78,7 @@ class Members(Memory):
     """The members by the names of their processes, as they were before the event at hand."""
 
     def __init__(self) -> None:
-        kinds = (
-            MemberStarted, MemberCrashed, MemberLeft, MemberJoined, MembershipLost, PartitionsAssigned,
-            PartitionsRevoked, PartitionsLost, AssignmentCompleted, RequestSent, SubscriptionChanged,
-        )  # fmt: skip
-        super().__init__(dict.fromkeys(kinds, self.take))
+        super().__init__(dict.fromkeys(get_args(_Taken), self.take))
         self._members: Recent[str, Member] = Recent(WAITING)
         self._ended: Recent[str, None] = Recent(DEPARTED)
         self._last: _Taken | None = None

@@ -96,6 +96,6 @@ class Ownerless(Memory):
 
     def _look(self, *, is_shaken: bool) -> None:
         self.is_shaken = is_shaken
-        wanted = {topic for member in self._present for topic in self._wanted.get(member, ())}
+        wanted = {topic for member in self._present for topic in self._wanted.get(member, ())} if self.exist else set()
         holders = self._holdings.holders
         self.lacking = [one for one in self.exist if self._topics[one] in wanted and not holders.get(one)]

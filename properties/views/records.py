@@ -11,6 +11,7 @@ from rebalance_check.model.vocabulary.events import (
     GroupMetadataWritten,
     IncarnationStarted,
     LogTailLost,
+    RunStarted,
 )
 from rebalance_check.properties.kinds import Handler, Memory
 
@@ -32,7 +33,9 @@ class Records(Memory):
     """The committed records by generation, and the last one: ``image``, ``committed`` by that event (None: unknown).
 
     A record may be in the log though no event shows its commit: ``possible`` are those written after the last one. A
-    load (`IncarnationStarted`) sees them as they were before it: ``loaded`` is the image then, ``loadable`` the others.
+    coordinator that loads the group (`IncarnationStarted`) reads the records from before: ``loaded`` is the image of
+    the last committed one, ``loadable`` are those that were possible. A log may lose its tail without a word of its
+    coordinator, so ``loaded`` is known only within a run (`RunStarted`), whose harness records that (`LogTailLost`).
     """
 
     def __init__(self) -> None:
@@ -42,8 +45,10 @@ class Records(Memory):
             GroupDeleted: self._on_deleted,
             LogTailLost: self._on_lost,
             IncarnationStarted: self._on_incarnation,
+            RunStarted: self._on_run,
         }
         super().__init__(handlers)
+        self._is_watched = False
         self.of: dict[int, list[GroupMetadataAppended]] = {}
         self.image: Image | None = None
         self.committed: Event | None = None
@@ -72,9 +77,13 @@ class Records(Memory):
         self.image = None
         self.possible.clear()
 
+    def _on_run(self, _event: RunStarted) -> None:
+        self._is_watched = True
+
     def _on_incarnation(self, event: IncarnationStarted) -> None:
-        self.loaded, self.loadable, self.loaded_from = self.image, list(self.possible), self.committed
+        self.loaded = self.image if self._is_watched else None
+        self.loadable, self.loaded_from = list(self.possible), self.committed
         image = Image(event.generation, event.members)
-        if event.status and (image != NO_GROUP or self.image is None):  # one that creates a group read no record
+        if event.status and image != NO_GROUP:  # one that creates a group read no record
             self.possible.clear()
             self.committed, self.image = event, image

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
     ConfigAppended,
     ConnectAssignmentReceived,
     CoordinatorLost,
@@ -18,13 +19,14 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Handler, Memory
 from rebalance_check.properties.views.config_readers import kind_and_name
 from rebalance_check.properties.views.recent import WAITING, Recent
-from rebalance_check.properties.views.worker import NO_ERROR, connector_of
+from rebalance_check.properties.views.worker import connector_of
 from rebalance_check.properties.views.workers import Workers
 
 NOTED_MS: Final = 120_000
 """So long may a herder not act on a record that it has read, where rounds come between."""
 
-NEVER: Final = (-(2**62), 0)
+KEPT: Final = 4
+"""So many requests and records that ask for the same start are remembered."""
 
 
 class Restarts(Memory):
@@ -42,8 +44,9 @@ class Restarts(Memory):
         self.asked: list[str] = []
         self.new: list[str] = []
         self.noted: list[str] = []
-        self._asked_at: dict[tuple[type[Event], str], tuple[int, int]] = {}
+        self._asked_at: dict[str, list[tuple[int, int]]] = {}
         self._seen = 0
+        self._received_at: dict[int, int] = {}
         self._rounds: Recent[int, tuple[int, int]] = Recent(WAITING)
         self._stopped_all: set[int] = set()
         self._eager: set[int] = set()
@@ -51,6 +54,7 @@ class Restarts(Memory):
             ConfigAppended: self._appended,
             HerderAsked: self._requested,
             ConnectAssignmentReceived: self._received,
+            AssignmentAccepted: self._accepted,
             WorkRevocationStarted: self._revoking,
             MembershipLost: self._away,
             CoordinatorLost: self._away,
@@ -77,11 +81,15 @@ class Restarts(Memory):
     def _ask(self, works: list[str], event: Event) -> None:
         self.asked = works
         self._seen += 1
-        self._asked_at.update({(type(event), work): (event.time_ms, self._seen) for work in works})
+        for work in works:
+            self._remember(work, event, self._seen)
+
+    def _remember(self, name: str, event: Event, seen: int) -> None:
+        self._asked_at[name] = [*self._asked_at.get(name, ())[1 - KEPT :], (event.time_ms, seen)]
 
     def _tasks_of(self, name: str, event: Event) -> list[str]:
         """Those that some worker knows; which others there are shows when they are assigned."""
-        self._asked_at[type(event), f"{name}-"] = (event.time_ms, self._seen + 1)
+        self._remember(f"{name}-", event, self._seen + 1)
         known = {work for worker in self.workers.workers.values() for work in worker.known_work}
         return sorted(work for work in known if work != name and connector_of(work) == name)
 
@@ -99,21 +107,27 @@ class Restarts(Memory):
         self._stopped_all.discard(worker.number)
         stopped = [work for work in worker.claim or () if work not in worker.running]
         self.new = [work for work in stopped if is_new or work in event.assigned]
-        earlier, before = self._rounds.get(worker.number, (0, 0))
-        if not event.revoked and event.error == NO_ERROR:  # else it joins again at once, and acts on nothing it noted
-            self._rounds[worker.number] = (before, self._seen)
-        self.noted = [
-            work
-            for work in self.new
-            for kind in (ConfigAppended, HerderAsked)
-            if self._is_noted(kind, work, event.time_ms, earlier)
-        ]
-        if worker.number in self._eager and not worker.is_eager:
-            self.noted += self.new  # an eager worker acts on no commit, and on all of them when it ceases to be one
-        (self._eager.add if worker.is_eager else self._eager.discard)(worker.number)
+        earlier, _ = self._rounds.get(worker.number, (0, 0))
+        if event.revoked:
+            self._received_at.pop(worker.number, None)
+        else:
+            self._received_at[worker.number] = self._seen
+        self.noted = [work for work in self.new for _ in self._noted(work, event.time_ms, earlier)]
+        if worker.is_eager:
+            self._eager.add(worker.number)
+        elif worker.number in self._eager:
+            self.noted += self.new  # one that was eager acts on the commits from then when its group is at rest
 
-    def _is_noted(self, kind: type[Event], work: str, now_ms: int, earlier: int) -> bool:
-        """Whether it was asked for shortly before, or since the assignment before the last one."""
-        names = [work] if connector_of(work) == work else [work, f"{connector_of(work)}-"]
-        time_ms, seen = max(self._asked_at.get((kind, name), NEVER) for name in names)
-        return now_ms - time_ms <= NOTED_MS or seen > earlier
+    def _accepted(self, event: AssignmentAccepted) -> None:
+        """It is at rest, and acts on the records that it noted; one that must join again at once acts on none."""
+        worker = self.workers.of(event.member)
+        seen = self._received_at.pop(worker.number, None)
+        if seen is not None:
+            _, before = self._rounds.get(worker.number, (0, 0))
+            self._rounds[worker.number] = (before, seen)
+
+    def _noted(self, work: str, now_ms: int, earlier: int) -> set[tuple[int, int]]:
+        """Those that asked for it shortly before, or since the assignment before the last one that it accepted."""
+        names = {work, f"{connector_of(work)}-"} if connector_of(work) != work else {work}
+        asked = {one for name in names for one in self._asked_at.get(name, ())}
+        return {(time_ms, seen) for time_ms, seen in asked if now_ms - time_ms <= NOTED_MS or seen > earlier}

@@ -65,6 +65,9 @@ class RoundCauses(Memory):
         self._names: set[str] = set()
         self._pending: list[tuple[int, int]] = []
         self._undecided: set[str] = set()
+        self._workers: set[str] = set()
+        self._behind: set[str] = set()
+        self._are_accepts_recorded = False
         self._rounds: Recent[Round, None] = Recent(GENERATIONS)
         handlers: dict[type[Event], Handler] = dict.fromkeys(OF_MEMBERS, self._changed)
         super().__init__({
@@ -72,8 +75,11 @@ class RoundCauses(Memory):
             AssignmentAccepted: self._accepted, RequestParked: self._parked,
         })  # fmt: skip
 
-    def _changed(self, _event: Event) -> None:
+    def _changed(self, event: Event) -> None:
         self._note(NOWHERE, ANSWERS_OF_MEMBERS)
+        if isinstance(event, MemberCrashed | MemberLeft | MemberStarted):
+            self._workers.discard(event.member)
+            self._behind.discard(event.member)
 
     def _note(self, offset: int, answers: int = ANSWERS) -> None:
         if (answers, offset) not in self._pending:
@@ -103,6 +109,8 @@ class RoundCauses(Memory):
 
     def _accepted(self, event: AssignmentAccepted) -> None:
         self._undecided.discard(event.member)
+        self._behind.discard(event.member)
+        self._are_accepts_recorded = True
 
     def _received(self, event: ConnectAssignmentReceived) -> None:
         number = self.rounds.round_of(event)
@@ -112,14 +120,18 @@ class RoundCauses(Memory):
             self.last, self._latest = self._latest, event
             self.has_cause = bool(self._pending)
             self._undecided.clear()
-            self._pending = [pending for one in self._pending if (pending := _answered(one, event))[0]]
+            self._answer(event)
         self._undecided.add(event.member)
+        self._workers.add(event.member)
         is_outdated = self.end > event.config_offset  # a worker that has read further joins again
         if event.revoked or event.delay_ms or event.error != NO_ERROR or is_outdated:
             self._note(NOWHERE)
 
-
-def _answered(pending: tuple[int, int], event: ConnectAssignmentReceived) -> tuple[int, int]:
-    """A round answers a record that its workers have read by then."""
-    left, offset = pending
-    return (left - 1 if offset < event.config_offset else left, offset)
+    def _answer(self, event: ConnectAssignmentReceived) -> None:
+        """A round answers a record that its workers have read by then, once each has accepted the round before it: one
+        that never came to that acts on what it read when it does."""
+        may_act_later = self._are_accepts_recorded and self._behind
+        self._behind = set(self._workers)
+        read_up_to = 0 if may_act_later else event.config_offset
+        answered = ((left - 1 if offset < read_up_to else left, offset) for left, offset in self._pending)
+        self._pending = [pending for pending in answered if pending[0]]

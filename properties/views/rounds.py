@@ -78,6 +78,8 @@ class Since:
     paused: ProcessSignalled | None = None
     left: RequestObserved | MembershipLost | None = None
     metadata: ReplyObserved | None = None
+    learned: ReplyObserved | None = None
+    """The metadata that it was listed before, while it led: a leader joins again for it, also once it leads no more."""
     moved: CoordinatorMoved | None = None
     asked: MemberEvent | None = None
     """Its application changed the subscription, or enforced a rebalance."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Memories, Memory
+from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
 from rebalance_check.properties.views.recent import DEPARTED, Recent
 
@@ -32,6 +32,9 @@ Key: TypeAlias = tuple[int, str]
 
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
 """``GroupMetadataManager.NEW_MEMBER_JOIN_TIMEOUT_MS``, where no event says another."""
+
+NOT_WRITTEN: Final = "COORDINATOR_NOT_AVAILABLE"
+"""The answer to a request whose write failed. The group still waits with a member whose JoinGroup got it."""
 
 PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 """The answers to a heartbeat that start its sender's session anew."""
@@ -48,11 +51,13 @@ class Sessions(Memory):
     """When each member of each incarnation was last active, and the timeouts that it asked for.
 
     ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
-    waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
-    last event of its activity (while it waits: what it waits with), ``before`` what that was before the event at hand.
-    ``asked`` is the event by which it had its session timeout until the event at hand, and that timeout (0: unknown).
-    ``new_member_ms`` is how long a new member may wait in its first JoinGroup.
+    waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, and the session
+    timeout that it had then, ``seen`` the last event of its activity (while it waits: what it waits with), ``before``
+    what that was before the event at hand. ``asked`` is the event by which it had its session timeout until the event
+    at hand, and that timeout (0: unknown). ``new_member_ms`` is how long a new member may wait in its first JoinGroup.
     """
+
+    uses: ClassVar = (Incarnations,)
 
     def __init__(self, incarnations: Incarnations) -> None:
         self.incarnations = incarnations
@@ -60,18 +65,14 @@ class Sessions(Memory):
         self.joins: dict[Key, RequestParked] = {}
         self.longest: dict[int, int] = {}
         self.seen: dict[Key, CoordinatorEvent] = {}
-        self.prolonged: dict[Key, CoordinatorEvent] = {}
+        self.prolonged: dict[Key, tuple[CoordinatorEvent, int]] = {}
         self.before: CoordinatorEvent | None = None
         self.asked: tuple[CoordinatorEvent | None, int] = (None, 0)
         self.new_member_ms = NEW_MEMBER_JOIN_TIMEOUT_MS
         self._gone: Key | None = None
+        self._waiting: set[Key] = set()
         self._replaced: Recent[Key, MemberRemoved] = Recent(DEPARTED)
         super().__init__(dict.fromkeys(_OF_SESSIONS, self._take))
-
-    @classmethod
-    def begin(cls, memories: Memories) -> Sessions:
-        """Built on the incarnations of the group."""
-        return cls(Incarnations.among(memories))
 
     def timeouts_of(self, group: Incarnation) -> int:
         """The longest rebalance timeout of this incarnation so far; 0 where not all of them are recorded."""
@@ -110,6 +111,8 @@ class Sessions(Memory):
                 self._active(event.member_id, event)
             case JoinGroupReplied() if event.error == ACCEPTED:
                 self._answer_join(event)
+            case JoinGroupReplied() if event.error == NOT_WRITTEN:
+                self._waiting.add((event.incarnation, event.assigned_member_id or event.member_id))
             case HeartbeatReplied() | OffsetCommitReplied():
                 self._active(event.member_id, event)
                 if event.error == ACCEPTED or (event.error in PROLONGS and isinstance(event, HeartbeatReplied)):
@@ -121,7 +124,8 @@ class Sessions(Memory):
         """The timeouts of a member before this event, by which its silence up to here is judged."""
         group = self.incarnations.current
         joined = self.joins.get((incarnation, member_id), group.begun if group is not None else None)
-        self.asked = joined, self.session_ms(group, member_id) if group is not None else 0
+        is_judged = group is not None and (incarnation, member_id) not in self._waiting
+        self.asked = joined, self.session_ms(group, member_id) if group is not None and is_judged else 0
 
     def _note_timeouts(self, event: RequestParked) -> None:
         """A JoinGroup has its timeouts; version 0 has one for both.
@@ -144,6 +148,7 @@ class Sessions(Memory):
 
     def _begin_all(self, event: GenerationStarted) -> None:
         """All sessions begin anew, those of silent static members, too; the members that wait are answered next."""
+        self._waiting.clear()
         for member in event.members:
             key = (event.incarnation, member)
             if not isinstance(self.seen.get(key), RequestParked):
@@ -163,22 +168,25 @@ class Sessions(Memory):
         if event.reason == "replaced":
             self._replaced[key] = event
         self.before = self.seen.pop(key, None)
+        self._waiting.discard(key)
         for known in (self.joins, self.prolonged, self.seen):
             if self._gone is not None:
                 known.pop(self._gone, None)
         self._gone = key
 
     def _answer_join(self, event: JoinGroupReplied) -> None:
-        """A member that waited begins a session with the answer."""
+        """A member that waited for a rebalance begins a session with the answer. One that waited for a write, as a
+        static member that returns does, began it when it came."""
         self._active(event.assigned_member_id, event)
         key = (event.incarnation, event.assigned_member_id)
         parked = self.joins.get(key)
         if parked is not None and parked.request == event.request:
-            self.prolonged[key] = event
+            begun = event if event.reply_generation != parked.generation else parked
+            self.prolonged[key] = begun, parked.session_timeout_ms
 
     def _answer_sync(self, event: SyncGroupReplied) -> None:
         """It was active; where the write of its SyncGroup failed, it stays parked for the group."""
-        if event.error == "COORDINATOR_NOT_AVAILABLE":
+        if event.error == NOT_WRITTEN:
             self.before = self.seen.get((event.incarnation, event.member_id))
         else:
             self._active(event.member_id, event)
@@ -187,7 +195,9 @@ class Sessions(Memory):
         """A session begins anew when the request arrives, even if its answer waits for earlier writes."""
         group = self.incarnations.current
         if group is not None:
-            self.prolonged[event.incarnation, event.member_id] = event if group.arrival is None else group.arrival.event
+            begun = event if group.arrival is None else group.arrival.event
+            session_ms = self.session_ms(group, event.member_id)
+            self.prolonged[event.incarnation, event.member_id] = begun, session_ms
 
     def _active(self, member_id: str, event: CoordinatorEvent) -> None:
         key, group = (event.incarnation, member_id), self.incarnations.current

@@ -16,7 +16,6 @@ from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
-    StatusFlushStarted,
     StatusGivenUp,
     StatusIgnored,
     StatusRead,
@@ -90,25 +89,19 @@ class Entry:
 class Write:
     """One call of put or putSafe.
 
-    ``checks`` holds, for each send, the cached value when it was checked: at the call, then at each retriable answer.
-    ``against`` says why the write may not be sent again, and ``evidence`` is the event that says
-    so; ``before`` is the write that came before.
+    ``checked`` is the cached value at the last check: at the call, then at each retriable answer. ``against`` says why
+    the write may not be sent again, and ``evidence`` is the event that says so; ``before`` is the write before it.
     """
 
     attempted: StatusAttempted
     entry: Entry | None
     sequence: int
-    checks: list[Seen | None]
+    checked: Seen | None
     before: StatusAttempted | None = None
     against: str = ""
     evidence: Event | None = None
-    sent: list[StatusSent] = field(default_factory=list)
+    is_sent: bool = False
     answered: StatusAnswered | None = None
-
-    @property
-    def checked(self) -> Seen | None:
-        """The cached value at the last check."""
-        return self.checks[-1]
 
     @property
     def is_acknowledged(self) -> bool:
@@ -120,7 +113,6 @@ class Write:
 class Store:
     """One store, as it must be after the events so far.
 
-    ``flush`` is the last call of flush, and ``awaited`` are the sends before it that have not been answered.
     ``positions`` has by partition the offset read last, ``skips_some`` says that not every offset was read.
     """
 
@@ -130,9 +122,6 @@ class Store:
     stopped: bool = False
     positions: dict[int, int] = field(default_factory=dict)
     skips_some: bool = False
-    flush: StatusFlushStarted | None = None
-    awaited: dict[SendId, StatusSent] = field(default_factory=dict)
-    unanswered: dict[SendId, StatusSent] = field(default_factory=dict)
 
     def value(self, item: Item) -> Seen | None:
         """The record whose value is cached for an item."""
@@ -202,7 +191,6 @@ class Stores(Memory):
             StatusRead: self._read,
             StatusIgnored: self._read,
             StatusStoreStopped: self._stopped,
-            StatusFlushStarted: self._flushing,
         }
         super().__init__(handlers)
 
@@ -226,12 +214,12 @@ class Stores(Memory):
         store = self.of(event.worker)
         item = item_of(event.key)
         if item is None:
-            store.writes[event.attempt] = Write(event, None, 0, [None])
+            store.writes[event.attempt] = Write(event, None, 0, None)
             return
         entry = store.entry(item)
         entry.sequence += 1
         store.generation = event
-        store.writes[event.attempt] = Write(event, entry, entry.sequence, [entry.value], entry.latest)
+        store.writes[event.attempt] = Write(event, entry, entry.sequence, entry.value, entry.latest)
         entry.latest = event
 
     def _suppressed(self, event: StatusSuppressed) -> None:
@@ -246,22 +234,19 @@ class Stores(Memory):
             write.entry.latest = write.before
 
     def _sent(self, event: StatusSent) -> None:
-        self.of(event.worker).unanswered[send_of(event)] = event
         write = self._write_of(event)
         if write is not None:
-            write.sent.append(event)
+            write.is_sent = True
 
     def _answered(self, event: StatusAnswered) -> None:
         store = self.of(event.worker)
-        store.unanswered.pop(send_of(event), None)
-        store.awaited.pop(send_of(event), None)
         write = self._write_of(event)
         if write is None:
             return
         write.answered = event
         if event.outcome == "retriable":
             entry = write.entry
-            write.checks.append(entry.value if entry is not None else None)
+            write.checked = entry.value if entry is not None else None
             write.against, write.evidence = self._against(store, write)
 
     def _against(self, store: Store, write: Write) -> tuple[str, Event | None]:
@@ -283,7 +268,7 @@ class Stores(Memory):
         write = self._write_of(event)
         if write is None:
             return
-        if event.reason == "exception" and not write.sent and write.attempted.status_worker:
+        if event.reason == "exception" and not write.is_sent and write.attempted.status_worker:
             self._not_admitted(write)  # the check itself threw
 
     def _read(self, event: Seen) -> None:
@@ -303,10 +288,6 @@ class Stores(Memory):
 
     def _stopped(self, event: StatusStoreStopped) -> None:
         self.of(event.worker).stopped = True
-
-    def _flushing(self, event: StatusFlushStarted) -> None:
-        store = self.of(event.worker)
-        store.flush, store.awaited = event, dict(store.unanswered)
 
 
 def remove(store: Store, item: Item, tombstone: StatusRead) -> None:

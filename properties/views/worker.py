@@ -18,18 +18,22 @@ from rebalance_check.model.vocabulary.events import (
     MemberLeft,
     MembershipLost,
     MemberStarted,
+    RejoinRequested,
     TaskStarted,
     TaskStopped,
     WorkCancelled,
+    WorkerClaimed,
     WorkerConfigured,
+    WorkRevocationEnded,
     WorkRevocationStarted,
     WorkStateChanged,
 )
-from rebalance_check.properties.views.holdings import EAGER
+
+EAGER: Final = "default"
+"""The subprotocol of Connect under which every worker stops all work before it joins."""
 
 NO_ERROR: Final = "NONE"
 COORDINATOR_UNKNOWN: Final = "coordinator unknown"
-EAGER_JOIN: Final = "eager join"
 FAILED: Final = "FAILED"
 
 Started = ConnectorStarted | TaskStarted
@@ -53,12 +57,12 @@ class Worker:
 
     ``claim`` is its assignment snapshot as its assignments make it, by work with the event that added it, and None
     where it has none. ``admitted`` is the work that it may start, ``running`` that which it runs and has not cancelled,
-    ``failed`` that which failed since its last start, ``carried`` that which it ran under an incremental protocol when
-    an eager assignment came, until it accepts one, ``leftovers`` the part of ``carried`` that goes on beyond its claim
-    or through a later join, and ``outdated`` work that goes on when its membership ended, with the event that shows the
-    end. ``rounds`` counts the assignments of all workers up to its last one. ``unstable`` is why it may no longer speak
-    for its assignment, ``lost`` how its membership ended if it has not built the metadata of another JoinGroup since.
-    ``gave_up`` is its last assignment that revoked, ``number`` distinguishes the processes of one name.
+    ``failed`` that which failed since its last start, ``left`` that which it ran under an incremental protocol when an
+    eager assignment came, and goes on beyond its claim (KAFKA-13816), and ``outdated`` work that goes on when its
+    membership ended, with the event that shows the end. ``rounds`` counts the assignments of all workers up to its last
+    one. ``started_for`` is by work the assignment that gave it what it started last. ``unstable`` is why it may no
+    longer speak for its assignment, ``lost`` how its membership ended if it has not built the metadata of another
+    JoinGroup since. ``number`` distinguishes the processes of one name.
     """
 
     name: str
@@ -67,20 +71,18 @@ class Worker:
     member_id: str = ""
     received: ConnectAssignmentReceived | None = None
     rounds: int = 0
-    accepted: AssignmentAccepted | None = None
-    gave_up: ConnectAssignmentReceived | None = None
     snapshot: ConfigSnapshotTaken | None = None
-    revoking: WorkRevocationStarted | None = None
     unstable: Event | None = None
     lost: MembershipLost | None = None
     joined: MemberJoined | None = None
-    claim: dict[str, Event] | None = None
+    gives_all_up: bool = False
+    claim: dict[str, ConnectAssignmentReceived] | None = None
     admitted: set[str] = field(default_factory=set)
     running: dict[str, Started] = field(default_factory=dict)
+    started_for: dict[str, ConnectAssignmentReceived] = field(default_factory=dict)
     failed: dict[str, WorkStateChanged] = field(default_factory=dict)
     states: dict[str, WorkStateChanged] = field(default_factory=dict)
-    carried: dict[str, Event] = field(default_factory=dict)
-    leftovers: dict[str, Event] = field(default_factory=dict)
+    left: dict[str, Event] = field(default_factory=dict)
     outdated: dict[str, Event] = field(default_factory=dict)
 
     @property
@@ -122,51 +124,53 @@ class Worker:
 
     def receive(self, event: ConnectAssignmentReceived) -> None:
         """The eager protocol replaces a claim; the others add assigned work and take revoked work away."""
+        kept = self.claim or {}
+        if self.received is not None and event.generation < self.received.generation:
+            self.started_for.clear()
         if event.protocol == EAGER:
             if self.received is not None and not self.is_eager:
-                self.carried = dict.fromkeys(self.running, event)
-            left = set(self.carried) - set(event.assigned)
-            self.leftovers.update((work, event) for work in left if work in self.running)
-            self.claim = dict.fromkeys(event.assigned, event)
-        else:
-            self.carried.clear()
-            kept = {work: since for work, since in (self.claim or {}).items() if work not in event.revoked}
-            self.claim = {**kept, **dict.fromkeys(event.assigned, event)}
+                self.left = dict.fromkeys(self.running, event)
+            kept = {}
+        assigned = dict.fromkeys(event.assigned, event)
+        self.claim = {**{work: since for work, since in kept.items() if work not in event.revoked}, **assigned}
         for work in self.failed.keys() - self.claim.keys():
             del self.failed[work]
         if event.error == NO_ERROR:
             self.outdated.clear()
-        self.received, self.accepted, self.unstable = event, None, None
-        if event.revoked and event.error == NO_ERROR:
-            self.gave_up = event
+        self.received, self.unstable = event, None
 
-    def accept(self, event: AssignmentAccepted) -> None:
-        """It may start the work that the assignment adds."""
-        self.accepted = event
-        self.carried.clear()
-        self.admitted.update(event.work)
+    def act(self, event: Event) -> None:
+        """It reads its configs, asks for a round, stops work, or starts the work that its assignment adds.
 
-    def begin_revocation(self, event: WorkRevocationStarted) -> None:
-        """Work that is being stopped may be started again only when it is assigned again.
-
-        Before an eager join a herder that has not started its assignment stops nothing, also where that assignment came
-        in place of an incremental one, and work runs (KAFKA-13816).
+        Work that is being stopped may be started again only when it is assigned again. A worker that found no
+        coordinator forgets its assignment.
         """
-        if event.reason == EAGER_JOIN and self.accepted is None:
-            self.leftovers.update((work, since) for work, since in self.carried.items() if work in self.running)
-        self.revoking = event
-        self.admitted.difference_update(event.work)
-
-    def end_revocation(self) -> None:
-        """A worker that found no coordinator forgets its assignment."""
-        if self.revoking is not None and self.revoking.reason == COORDINATOR_UNKNOWN:
-            self.claim = None
-        self.revoking = None
+        match event:
+            case ConfigSnapshotTaken():
+                self.snapshot = event
+            case RejoinRequested():
+                self.unstable = event
+            case WorkerClaimed():
+                self.unstable, self.lost = event, None
+            case WorkRevocationStarted():
+                self.gives_all_up = event.reason == COORDINATOR_UNKNOWN
+                self.admitted.difference_update(event.work)
+            case WorkRevocationEnded():
+                self.claim = None if self.gives_all_up else self.claim
+                self.gives_all_up = False
+            case AssignmentAccepted():
+                self.left = {work: since for work, since in self.left.items() if work not in (self.claim or ())}
+                self.admitted.update(event.work)
 
     def outdate(self, event: Event) -> None:
         """Its work may be given to others from this event on, and it does not know."""
         for work in self.running:
             self.outdated.setdefault(work, event)
+
+    def end(self, work: str) -> None:
+        """The work runs no more, or it no longer counts on it."""
+        for known in (self.running, self.left, self.outdated, self.states):
+            known.pop(work, None)
 
 
 def work_of(event: Started | ConnectorStopped | TaskStopped) -> str:

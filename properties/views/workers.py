@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rebalance_check.model.vocabulary.events import (
-    UNKNOWN_INCARNATION,
     AssignmentAccepted,
+    AssignmentCompleted,
     ConfigSnapshotTaken,
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
@@ -18,10 +18,9 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStopped,
     CoordinatorLost,
     Event,
-    GenerationStarted,
+    GenerationEvent,
     IncarnationStarted,
     LogTailLost,
-    MemberAdded,
     MemberCrashed,
     MemberJoined,
     MemberLeft,
@@ -46,10 +45,7 @@ from rebalance_check.properties.views.worker import FAILED, Started, Worker, wor
 
 
 class Workers(Memory):
-    """All workers of a group, and the rounds that their leaders computed.
-
-    ``runners`` are the workers that run a connector or task and have not cancelled it.
-    """
+    """All workers of a group."""
 
     uses: ClassVar = (Rounds,)
 
@@ -57,38 +53,25 @@ class Workers(Memory):
         self.rounds = rounds
         self.workers: dict[str, Worker] = {}
         self.names: Recent[str, str] = Recent(WAITING)
-        self.by_store: dict[str, str] = {}
-        self.runners: dict[str, dict[str, Worker]] = {}
+        self._joins: Recent[str, MemberJoined] = Recent(WAITING)
         self._received_so_far = 0
         self._processes = 0
-        self._incarnation = UNKNOWN_INCARNATION
-        self._present: set[str] | None = None
         handlers: dict[type[Event], Handler] = {
-            MemberStarted: self._gone,
-            MemberCrashed: self._gone,
-            MemberLeft: self._gone,
+            **dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self._gone),
             MemberJoined: self._joined,
             MembershipLost: self._lost,
             MemberRemoved: self._removed,
             IncarnationStarted: self._began,
-            MemberAdded: self._added,
-            GenerationStarted: self._generation,
-            MemberPaused: self._paused,
-            CoordinatorLost: self._paused,
+            **dict.fromkeys((MemberPaused, CoordinatorLost), self._silent),
             LogTailLost: self._tail_lost,
             WorkerConfigured: self._configured,
-            WorkerClaimed: self._claimed,
             ConnectAssignmentComputed: self._computed,
             ConnectAssignmentReceived: self._received,
-            RejoinRequested: self._rejoins,
-            ConfigSnapshotTaken: self._snapshot,
-            WorkRevocationStarted: self._revoking,
-            WorkRevocationEnded: self._revoked,
-            AssignmentAccepted: self._accepted,
-            ConnectorStarted: self._started,
-            TaskStarted: self._started,
-            ConnectorStopped: self._stopped,
-            TaskStopped: self._stopped,
+            **dict.fromkeys((ConfigSnapshotTaken, RejoinRequested, AssignmentAccepted), self._acts),
+            **dict.fromkeys((WorkerClaimed, WorkRevocationStarted, WorkRevocationEnded), self._acts),
+            AssignmentCompleted: self._completed,
+            **dict.fromkeys((ConnectorStarted, TaskStarted), self._started),
+            **dict.fromkeys((ConnectorStopped, TaskStopped), self._stopped),
             WorkCancelled: self._cancelled,
             WorkStateChanged: self._state,
         }
@@ -104,17 +87,19 @@ class Workers(Memory):
 
     def with_id(self, member_id: str) -> Worker | None:
         """The worker that joined under a member id, if the history shows it."""
-        name = self.names.get(member_id)
-        return self.workers.get(name) if name is not None else None
+        return self.workers.get(self.names.get(member_id, ""))
 
     def of_store(self, store: str) -> Worker | None:
         """The worker whose status store has this name."""
-        name = self.by_store.get(store)
-        return self.workers.get(name) if name is not None else None
+        return next((worker for worker in self.workers.values() if store and worker.store == store), None)
 
     def each(self) -> list[Worker]:
         """The workers, by name."""
         return [self.workers[name] for name in sorted(self.workers)]
+
+    def runners(self, work: str) -> list[Worker]:
+        """The workers that run a connector or task and have not cancelled it."""
+        return [worker for worker in self.workers.values() if work in worker.running]
 
     @property
     def have_converged(self) -> bool:
@@ -128,18 +113,17 @@ class Workers(Memory):
 
     def _gone(self, event: MemberStarted | MemberCrashed | MemberLeft) -> None:
         """The process starts anew or ended."""
-        self._drop(event.member)
+        self.workers.pop(event.member, None)
+        self._joins.pop(event.member, None)
 
-    def _drop(self, name: str) -> None:
-        worker = self.workers.pop(name, None)
-        if worker is None:
-            return
-        self.by_store.pop(worker.store, None)
-        for work in list(worker.running):
-            self._end(worker, work)
+    def _configured(self, event: WorkerConfigured) -> None:
+        """A worker began."""
+        self.workers.pop(event.member, None)
+        self.of(event.member).configured = event
 
     def _joined(self, event: MemberJoined) -> None:
-        """A worker built its metadata before it joined; members that did not are no workers."""
+        """A worker built its metadata before it joined; a member that did not is one when it starts something."""
+        self._joins[event.member] = event
         worker = self.workers.get(event.member)
         if worker is not None:
             worker.joined = event
@@ -150,10 +134,6 @@ class Workers(Memory):
             worker.member_id = member_id
             self.names[member_id] = worker.name
 
-    def _rejoins(self, event: RejoinRequested) -> None:
-        """It may not speak for its assignment until it gets another one."""
-        self.of(event.member).unstable = event
-
     def _lost(self, event: MembershipLost) -> None:
         """The worker learned that it is no member; its work goes on."""
         worker = self.workers.get(event.member)
@@ -163,37 +143,17 @@ class Workers(Memory):
 
     def _began(self, event: IncarnationStarted) -> None:
         """A coordinator that begins without a worker may give its work to others."""
-        if event.incarnation < self._incarnation:
-            return
-        self._incarnation, self._present = event.incarnation, set(event.members)
         for worker in self.workers.values():
-            if worker.member_id and worker.member_id not in event.members:
+            if self.rounds.is_absent(worker.member_id):
                 worker.outdate(event)
-
-    def is_behind(self, worker: Worker, generation: int) -> bool:
-        """Whether the coordinator's events show a worker in a generation that the worker itself has not joined yet."""
-        joined = worker.joined
-        return self._present is not None and joined is not None and joined.generation < generation
-
-    def _added(self, event: MemberAdded) -> None:
-        """A member id entered the group."""
-        if self._present is not None and event.incarnation == self._incarnation:
-            self._present.add(event.member_id)
-
-    def _generation(self, event: GenerationStarted) -> None:
-        """These are the members now."""
-        if self._present is not None and event.incarnation == self._incarnation:
-            self._present.update(event.members)
 
     def _removed(self, event: MemberRemoved) -> None:
         """The coordinator removed the worker, which does not know it yet."""
-        if self._present is not None and event.incarnation == self._incarnation:
-            self._present.discard(event.member_id)
         worker = self.with_id(event.member_id)
         if worker is not None and worker.member_id == event.member_id:
             worker.outdate(event)
 
-    def _paused(self, event: MemberPaused | CoordinatorLost) -> None:
+    def _silent(self, event: MemberPaused | CoordinatorLost) -> None:
         """Without the coordinator's own events a history does not say how long a silent worker is a member."""
         worker = self.workers.get(event.member)
         if worker is not None and not self.rounds.have_coordinator_events:
@@ -201,27 +161,15 @@ class Workers(Memory):
 
     def _tail_lost(self, event: LogTailLost) -> None:
         """Without the coordinator's own events it is open which members a log still has that lost its end."""
-        for worker in self.workers.values():
-            if not self.rounds.have_coordinator_events:
-                worker.outdate(event)
+        for worker in () if self.rounds.have_coordinator_events else self.workers.values():
+            worker.outdate(event)
 
-    def _configured(self, event: WorkerConfigured) -> None:
-        """A worker began."""
-        self._drop(event.member)
-        worker = self.of(event.member)
-        worker.configured = event
-        if event.store:
-            self.by_store[event.store] = event.member
+    def is_behind(self, worker: Worker, generation: int) -> bool:
+        """Whether the coordinator's events show a worker in a generation that the worker itself has not joined yet."""
+        joined = worker.joined
+        return self.rounds.have_coordinator_events and joined is not None and joined.generation < generation
 
     # ------------------------------------------------------------------------------------------------ rounds
-
-    def _claimed(self, event: WorkerClaimed) -> None:
-        """It is about to join."""
-        worker = self.of(event.member)
-        worker.unstable = event
-        worker.lost = None
-        if event.member_id:
-            self.names[event.member_id] = worker.name
 
     def _computed(self, event: ConnectAssignmentComputed) -> None:
         """The leader has its own member id."""
@@ -235,21 +183,15 @@ class Workers(Memory):
         worker.rounds = self._received_so_far
         worker.receive(event)
 
-    def _snapshot(self, event: ConfigSnapshotTaken) -> None:
-        """It looks at the config topic."""
-        self.of(event.member).snapshot = event
+    def _acts(self, event: GenerationEvent) -> None:
+        self.of(event.member).act(event)
 
-    def _revoking(self, event: WorkRevocationStarted) -> None:
-        """It stops work."""
-        self.of(event.member).begin_revocation(event)
-
-    def _revoked(self, event: WorkRevocationEnded) -> None:
-        """It has stopped work."""
-        self.of(event.member).end_revocation()
-
-    def _accepted(self, event: AssignmentAccepted) -> None:
-        """It starts the work that its assignment adds."""
-        self.of(event.member).accept(event)
+    def _completed(self, event: AssignmentCompleted) -> None:
+        """A worker whose history has no assignments of Connect knows from here on which work is its own, if it is a
+        member: the assignment of one that the coordinator has removed may come late."""
+        worker = self.workers.get(event.member)
+        if worker is not None and worker.received is None and not self.rounds.is_absent(event.member_id):
+            worker.outdated.clear()
 
     # ------------------------------------------------------------------------------------------------ running
 
@@ -259,36 +201,29 @@ class Workers(Memory):
         Nor does a herder whose membership ended until it joins again: it restarts the work of its claim (KAFKA-16056).
         """
         worker, work = self.of(event.member), work_of(event)
+        worker.joined = worker.joined or self._joins.get(event.member)
         self._identify(worker, event.member_id)
+        worker.end(work)
+        worker.failed.pop(work, None)
         worker.running[work] = event
-        self.runners.setdefault(work, {})[worker.name] = worker
-        for known in (worker.failed, worker.states, worker.carried, worker.leftovers, worker.outdated):
-            known.pop(work, None)
-        removed = self._present is not None and event.member_id and event.member_id not in self._present
-        if removed or (worker.lost is not None and work in worker.admitted):
+        if worker.claim and work in worker.claim:
+            worker.started_for[work] = worker.claim[work]
+        if self.rounds.is_absent(event.member_id) or (worker.lost is not None and work in worker.admitted):
             worker.outdated[work] = event
 
     def _stopped(self, event: ConnectorStopped | TaskStopped) -> None:
         """The work runs no more."""
-        self._end(self.of(event.member), work_of(event))
+        self.of(event.member).end(work_of(event))
 
     def _cancelled(self, event: WorkCancelled) -> None:
         """The worker no longer counts on the work; it may still run."""
-        self._end(self.of(event.member), event.work)
+        self.of(event.member).end(event.work)
 
     def _state(self, event: WorkStateChanged) -> None:
         """Failed work runs no more, until it is in another state; paused work still belongs to the worker."""
         worker = self.of(event.member)
         worker.failed.pop(event.work, None)
-        worker.states[event.work] = event
         if event.state == FAILED:
-            self._end(worker, event.work)
-            worker.failed[event.work] = worker.states[event.work] = event
-
-    def _end(self, worker: Worker, work: str) -> None:
-        for known in (worker.running, worker.carried, worker.leftovers, worker.outdated, worker.states):
-            known.pop(work, None)
-        runners = self.runners.get(work, {})
-        runners.pop(worker.name, None)
-        if not runners:
-            self.runners.pop(work, None)
+            worker.end(event.work)
+            worker.failed[event.work] = event
+        worker.states[event.work] = event

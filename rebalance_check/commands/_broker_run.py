@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands._ci_options import CiOptions
-from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console, verdict_line
-from rebalance_check.commands._judged import Judged
 from rebalance_check.commands.judge import show_undecided, show_untested_in
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
@@ -23,19 +19,19 @@ from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import HistoryWriter
 from rebalance_check.properties.judge import Judge
-from rebalance_check.properties.judgement import Judgement
-from rebalance_check.report.claim_results import ClaimResult, JudgedFiles
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.notices import notice
 from rebalance_check.report.terminal import suggested, visible
 
 SUBJECT = "embedded broker"
 AT_REST = frozenset({GroupStatus.EMPTY.value, GroupStatus.STABLE.value, GroupStatus.DEAD.value})
-HEALED_ONLY = "rebalance_completes"
-"""A claim about runs that end with a phase without disturbances; here a person ends the run, whenever that is."""
+JUDGED = tuple(invariant for invariant in CATALOGUE if invariant.name != "rebalance_completes")
+"""All but the claim about runs that end with a phase without disturbances: here a person ends the run, whenever that
+is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +41,8 @@ class BrokerOrder:
     broker: dict[str, Any]
     faults: FaultPlan
     record: Path | None = None
-    claims: ClaimOptions | None = None
-    seconds: float | None = None
-    ci: CiOptions = field(default_factory=CiOptions)
-
-    def __post_init__(self) -> None:
-        """What CI systems are given are verdicts, and those of SARIF name lines of the record."""
-        if self.ci.wanted and self.claims is None:
-            raise RebalanceCheckError(
-                "--junit, --github and --sarif report verdicts, and nothing is judged: add --judge"
-            )
-        self.ci.require_files(self.record, "add --record FILE")
+    is_judged: bool = False
+    minutes: float | None = None
 
 
 @dataclass(slots=True)
@@ -102,14 +89,14 @@ def run_broker(console: Console, order: BrokerOrder, stop: StopRequest) -> ExitC
     """
     with ExitStack() as stack:
         write = None if order.record is None else stack.enter_context(HistoryWriter(_new(order.record)))
-        watching = Watching(console, write, _judge_of(order.claims), stop)
+        watching = Watching(console, write, Judge(JUDGED) if order.is_judged else None, stop)
         harness = Recorder("", "harness", now_ms, watching)
         broker = EmbeddedBroker(**order.broker, faults=order.faults, listener=watching, wire_listener=watching)
         with broker:
             addresses = broker.addresses
             harness.emit(RunStarted(subject=SUBJECT, bounds=",".join(addresses)))
             _introduce(console, broker, order)
-            stop.wait(order.seconds)
+            stop.wait(order.minutes and 60 * order.minutes)
             groups = broker.call(lambda: groups_of(broker))
         harness.emit(RunEnded(pending=tuple(f"{g['group']} is {g['state']}" for g in groups if not is_at_rest(g))))
     if watching.fault is not None:
@@ -123,13 +110,6 @@ def _new(path: Path) -> Path:
     return path
 
 
-def _judge_of(claims: ClaimOptions | None) -> Judge | None:
-    if claims is None:
-        return None
-    chosen = [one for one in claims.invariants() if claims.names or one.name != HEALED_ONLY]
-    return Judge(chosen, require_tested=claims.require_tested)
-
-
 def _introduce(console: Console, broker: EmbeddedBroker, order: BrokerOrder) -> None:
     for number, address in enumerate(broker.addresses, 1):
         console.say(f"node {number} listens at {address}")
@@ -137,7 +117,7 @@ def _introduce(console: Console, broker: EmbeddedBroker, order: BrokerOrder) -> 
     console.say(f"topics: {', '.join(f'{name} ({count})' for name, count in topics.items()) or 'none yet'}")
     for fault in order.faults.pending:
         console.say(f"fault: {visible(line_of(fault))}")
-    if order.seconds is None:
+    if order.minutes is None:
         console.say("it ends with Ctrl-C, or SIGTERM")
 
 
@@ -180,16 +160,7 @@ def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document
         if order.record is not None:
             console.say(f"  shown by {suggested('judge', order.record, '--invariant', found.invariant)}")
     show_undecided(console, judgement)
-    ci_results = partial(_results, order.record, judgement)
-    order.ci.write(console, "broker", ci_results, judgement.exit_code)
     show_untested_in(console, judgement)
     about = f"{judgement.could_have_failed} on {judgement.events:,} events"
     console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.findings], about))
     return console.finish({**document, **judgement_document(judgement)}, judgement.exit_code)
-
-
-def _results(record: Path | None, judgement: Judgement) -> list[ClaimResult]:
-    """The result of each claim, with its line where there is a record."""
-    if record is None:
-        return JudgedFiles(SUBJECT, judgement, (), ()).results()
-    return Judged(record, judgement).results()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.claim_results import (
     ClaimResult,
     located,
@@ -35,8 +34,6 @@ def campaign_results(
         claim = result.verdicts[invariant.name]
         one = ClaimResult(subject=subject, claim=invariant.name, outcome=claim.outcome, sentence=invariant.claim,
                           text=claim.reason, notes=_known(invariant.name, result))  # fmt: skip
-        if invariant.name in result.broken_known:
-            one = replace(one, outcome=Outcome.VIOLATED, text=one.notes[0])
         if invariant.name in causes:
             cause = causes[invariant.name]
             one = replace(one, text=f"follows from {cause}", more={"follows_from": cause})

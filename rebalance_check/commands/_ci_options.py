@@ -1,4 +1,4 @@
-"""The options for CI systems, the same in every command that judges: ``--junit``, ``--github`` and ``--sarif``."""
+"""The options for CI systems, the same in every command that judges: ``--junit`` and ``--github``; ``--sarif``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import msgspec
 
 from rebalance_check.commands._console import Console, json_line
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.commands._extras import needs
+from rebalance_check.commands._options import FILE, Decorator, option
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.claim_results import ClaimResult
@@ -37,14 +37,6 @@ class CiOptions:
     def wanted(self) -> bool:
         """Whether anything was asked for."""
         return self.github or self.junit is not None or self.sarif is not None
-
-    def require_files(self, have: object, otherwise: str) -> None:
-        """Refuse ``--sarif``, whose results are lines of files, where no file is kept; ``otherwise`` is what to do.
-
-        Raises: RebalanceCheckError.
-        """
-        if self.sarif is not None and not have:
-            raise RebalanceCheckError(f"--sarif names lines of history files, and none is kept: {otherwise}")
 
     def write(self, console: Console, title: str, results: Callable[[], Sequence[ClaimResult]], code: ExitCode) -> None:
         """Write what was asked for; ``results`` is called only then. ``title`` is the command, ``code`` how it ends.
@@ -104,9 +96,8 @@ def _properties(each: ClaimResult) -> Mapping[str, str]:
     return {name: value for name, value in {**given, **each.more}.items() if value}
 
 
-def ci_options(*, sarif: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def ci_options(*, sarif: bool = False, rare: bool = False) -> Decorator:
     """Add ``--junit`` and ``--github``, with ``sarif`` that option as well, and hand them over as ``ci``."""
-    path = click.Path(dir_okay=False, path_type=Path)
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -116,9 +107,10 @@ def ci_options(*, sarif: bool = False) -> Callable[[Callable[..., Any]], Callabl
         wrapped: Callable[..., Any] = with_ci
         if sarif:
             what = "Write violations as SARIF 2.1.0, each at its line of a history file."
-            wrapped = click.option("--sarif", "sarif_file", type=path, metavar="FILE", help=what)(wrapped)
+            wrapped = option("--sarif", "sarif_file", type=FILE, metavar="FILE", help=what)(wrapped)
         what = "Print annotations for a GitHub workflow, and write the summary of its step."
-        wrapped = click.option("--github", is_flag=True, help=what)(wrapped)
-        return click.option("--junit", type=path, metavar="FILE", help="Write the verdicts as JUnit XML.")(wrapped)
+        wrapped = option("--github", is_flag=True, rare=rare, help=what)(wrapped)
+        what = "Write the verdicts as JUnit XML."
+        return option("--junit", type=FILE, metavar="FILE", callback=needs("junitparser"), help=what)(wrapped)
 
     return decorate

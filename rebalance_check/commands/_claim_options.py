@@ -1,18 +1,24 @@
-"""Which claims a command judges: the options that choose them, and the one that asks for all to be tested."""
+"""Which invariants a command judges by: the options that choose them, and the findings that are known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-import click
-
-from rebalance_check.commands._untested_option import untested_option
+from rebalance_check.commands._options import FILE, option
 from rebalance_check.properties.catalogue import Claims, choose
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings, read_known
+
+INVARIANT: Final[dict[str, Any]] = {
+    "multiple": True,
+    "metavar": "NAME",
+    "help": "Judge by this invariant or family alone (repeatable).",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +47,29 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
                     require_tested: bool, **others: Any) -> Any:  # fmt: skip
         return command(claims=ClaimOptions(names, exclude, without, require_tested), **others)
 
-    options = (
-        click.option("--invariant", "names", multiple=True, metavar="NAME",
-                     help="An invariant or a family; default: all."),
-        click.option("--exclude", multiple=True, metavar="NAME", help="Leave an invariant or a family out."),
-        click.option("--without", multiple=True, metavar="NAME",
-                     help=f"The coordinator lacks this ({', '.join(Feature)}), or does not record this event: leave "
-                     "out the claims that rely on it."),
-        require_tested_option,
-        untested_option,
-    )  # fmt: skip
     wrapped: Callable[..., Any] = with_claims
-    for option in reversed(options):
-        wrapped = option(wrapped)
+    for one in (
+        option("--require-tested", is_flag=True, rare=True,
+               help="Exit with 12 when nothing could have broken one of the invariants."),
+        option("--without", multiple=True, metavar="NAME",
+               help=f"The coordinator lacks this ({', '.join(Feature)}), or does not record this event: leave "
+               "out the invariants that rely on it."),
+        option("--exclude", multiple=True, metavar="NAME", help="Leave an invariant or a family out."),
+        option("--invariant", "names", **INVARIANT),
+    ):  # fmt: skip
+        wrapped = one(wrapped)
     return wrapped
 
 
-def require_tested_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that makes an untested claim count as undecided."""
-    return click.option(
-        "--require-tested", is_flag=True, help="Exit with 12 when a claim is untested: nothing could have broken it."
-    )(command)
+def known_findings(path: Path | None) -> KnownFindings:
+    """The findings of the list that ``--known`` names.
+
+    Raises: RebalanceCheckError for a file that is no such list.
+    """
+    return NOTHING_KNOWN if path is None else read_known(path)
+
+
+known_option: Final = option(
+    "--known", type=FILE, metavar="FILE",
+    help="A TOML file of known findings: they are counted apart, and are no violations (docs/campaigns.md).",
+)  # fmt: skip

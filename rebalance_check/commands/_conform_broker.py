@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, said_at_interruption
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
-from rebalance_check.commands._minutes import Minutes
+from rebalance_check.commands._options import Command, json_option, minutes_option, option, out_option, seed_option
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.kits.broker.kit import PARTS, BrokerKit
 from rebalance_check.integration.kits.broker.target import Reproduces
@@ -20,20 +20,16 @@ from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.terminal import suggested, visible
 
 
-@click.command("broker")
+@click.command("broker", cls=Command)
 @click.argument("broker", metavar="BROKER")
-@click.option(
-    "--part", "parts", multiple=True, type=click.Choice(list(PARTS)), help="Run this part alone; default: all."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides schedules, requests and churn.")
-@click.option("--minutes", type=Minutes(zero=False), default=10.0, show_default=True,
-              help="No part begins after this time.")  # fmt: skip
-@click.option("--name", default="", help="What reports call the broker; default: what it is known as, or its address.")
-@click.option("--history", type=click.Path(path_type=Path), default=Path(".rebalance-check/conform-broker"),
-              show_default=True, help="Where the histories go.")  # fmt: skip
+@option("--part", "parts", multiple=True, type=click.Choice(list(PARTS)), help="Run this part alone; default: all.")
+@seed_option
+@minutes_option("Begin no part", default=10.0)
+@option("--name", default="", help="What reports call the broker; default: what it is known as, or its address.")
+@out_option("the histories", default=Path(".rebalance-check/conform-broker"))
 @kit_file_options
 @json_option
-def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, name: str, history: Path,
+def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, name: str, out: Path,
             files: KitFiles, as_json: bool) -> int:  # fmt: skip
     """Try BROKER: HOST:PORT of a running one, embedded, local (jars and java), or testcontainers (Docker).
 
@@ -43,13 +39,14 @@ def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, n
     Exit codes: 0 held, 10 or 11 violated, 12 the broker hung or died midway, 2 it is not there.
     """
     console = Console(as_json)
-    with open_broker(broker) as opened, console.progress() as advance:
-        console.say(visible(f"{name or opened.name} ({opened.bootstrap}), seed {seed}, histories in {history}"))
+    kept = said_at_interruption(f"what was found is shown above; histories are kept in {out}")
+    with open_broker(broker) as opened, kept, console.progress() as advance:
+        console.say(visible(f"{name or opened.name} ({opened.bootstrap}), seed {seed}, histories in {out}"))
         report = BrokerKit(
             broker=opened,
             name=name or opened.name,
             parts=parts or list(PARTS),
-            out=history,
+            out=out,
             seed=seed,
             minutes=minutes,
             reproduces=Reproduces(schedule=partial(_replayed, broker), part=partial(_part_again, broker, seed)),
@@ -65,7 +62,7 @@ def _say(console: Console, row: KitRow) -> None:
 
 
 def _replayed(broker: str, schedule: Schedule) -> str:
-    return suggested("replay", "--broker", broker, path_of(schedule).address())
+    return suggested("compare", "model", broker, path_of(schedule).address())
 
 
 def _part_again(broker: str, seed: int, part: str) -> str:

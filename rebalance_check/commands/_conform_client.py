@@ -9,10 +9,18 @@ from typing import NamedTuple
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, said_at_interruption
 from rebalance_check.commands._falsify_option import falsify_option
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
-from rebalance_check.commands._minutes import Minutes
+from rebalance_check.commands._options import (
+    FILE,
+    Command,
+    json_option,
+    minutes_option,
+    option,
+    out_option,
+    seed_option,
+)
 from rebalance_check.integration.exchange.fault_file import read_faults
 from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.integration.kits.adapters.ready import ADAPTERS, adapter
@@ -35,33 +43,31 @@ TIMINGS_MS = {"session_ms": 6_000, "heartbeat_ms": 500, "rebalance_ms": 10_000}
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
 
-@click.command("client")
-@click.option("--adapter", "ready", default="", metavar="NAME",
+@click.command("client", cls=Command)
+@option("--adapter", "ready", default="", metavar="NAME",
               help=f"A ready client ({_READY}), with COMMAND as further arguments.")  # fmt: skip
-@click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True,
+@option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True,
               help="The rebalance protocol of a ready client.")  # fmt: skip
-@click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
-@click.option("--members", type=click.IntRange(min=2), default=3, show_default=True,
+@option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
+@option("--members", type=click.IntRange(min=2), metavar="N", default=3, show_default=True,
               help="Processes of a group; most scenarios start one more for a while.")  # fmt: skip
-@click.option("--minutes", type=Minutes(zero=False), default=10.0, show_default=True,
-              help="No scenario begins after this time.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides who is stopped, killed, refused.")
-@click.option("--kip", "kips", multiple=True, metavar="NAME",
+@minutes_option("Begin no scenario", default=10.0)
+@seed_option
+@option("--kip", "kips", multiple=True, metavar="NAME",
               help=f"Judge the claims of this KIP alone: {', '.join(BY_KIP)}; default: all.")  # fmt: skip
-@click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
+@option("--scenario", "scenarios", multiple=True, metavar="NAME",
               help=f"Run this scenario alone: {', '.join(SCENARIOS)}; default: all.")  # fmt: skip
-@click.option("--faults", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@option("--fault-file", type=FILE, metavar="FILE",
               help="Run a scenario in which the faults of this file strike, and those that are named.")  # fmt: skip
-@click.option("--patience", type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS",
+@option("--patience", rare=True, type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS",
               help="How long to wait for what the client has to do, besides its session timeout.")  # fmt: skip
-@click.option("--history", type=click.Path(path_type=Path), default=Path(".rebalance-check/conform"),
-              show_default=True, help="Where histories and the output of the client go.")  # fmt: skip
+@out_option("histories and the output of the client", default=Path(".rebalance-check/conform"))
 @falsify_option
 @kit_file_options
 @json_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(*, ready: str, protocol: str, broker: str, members: int, minutes: float, seed: int,
-            kips: tuple[str, ...], scenarios: tuple[str, ...], faults: Path | None, patience: float, history: Path,
+            kips: tuple[str, ...], scenarios: tuple[str, ...], fault_file: Path | None, patience: float, out: Path,
             falsifies: bool, files: KitFiles, as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
     """Run COMMAND, any consumer program, as several processes of one group, and judge what crosses the wire.
 
@@ -72,26 +78,30 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
     """
     console = Console(as_json)
     subject = client_subject(ready, protocol, words)
-    if faults is not None:
-        read_faults(faults)  # a file that cannot be read is refused before anything starts
+    if fault_file is not None:
+        read_faults(fault_file)  # a file that cannot be read is refused before anything starts
     run = ClientRun(
         command=subject.command,
         subject=subject.name,
-        scenarios=chosen_scenarios(scenarios, is_static=subject.command.has(INSTANCE), has_faults=faults is not None),
+        scenarios=chosen_scenarios(
+            scenarios, is_static=subject.command.has(INSTANCE), has_faults=fault_file is not None
+        ),
         kips=chosen_kips(kips, BY_KIP),
-        out=history,
+        out=out,
         broker=broker,
         members=members,
         minutes=minutes,
         seed=seed,
         patience_s=patience,
-        faults=FaultPlan if faults is None else partial(read_faults, faults),
+        faults=FaultPlan if fault_file is None else partial(read_faults, fault_file),
     )
     count = f"{len(run.scenarios)} of {len(SCENARIOS)} scenarios"
-    console.say(visible(f"{subject.name} on {broker}: {count}, histories in {history}"))
+    console.say(visible(f"{subject.name} on {broker}: {count}, histories in {out}"))
     with console.progress() as advance:
         shown = _Shown(console, len(run.scenarios), advance)
-        report = ClientKit(run, partial(_again, run, subject, faults), shown, falsifies).report()
+        kept = said_at_interruption(lambda: f"{shown.done} scenarios are judged above; histories are kept in {out}")
+        with kept:
+            report = ClientKit(run, partial(_again, run, subject, fault_file), shown, falsifies).report()
     return finish_kit(console, "conform client", report, files)
 
 
@@ -120,7 +130,7 @@ def client_subject(ready: str, protocol: str, words: tuple[str, ...]) -> ClientS
 
 def _again(run: ClientRun, subject: ClientSubject, faults: Path | None, scenario: str) -> str:
     """The command that runs one scenario again."""
-    what = ("--faults", faults) if scenario == FAULTS.name and faults else ("--scenario", scenario)
+    what = ("--fault-file", faults) if scenario == FAULTS.name and faults else ("--scenario", scenario)
     settings = ("--broker", run.broker, "--members", run.members, "--seed", run.seed)
     return suggested("conform", "client", *settings, *what, *subject.words)
 
@@ -132,11 +142,11 @@ class _Shown:
         self._console = console
         self._scenarios = scenarios
         self._advance = advance
-        self._done = 0
+        self.done = 0
 
     def __call__(self, result: ScenarioResult, violated: Sequence[KitRow]) -> None:
-        self._done += 1
-        self._advance("scenarios", self._done, self._scenarios)
+        self.done += 1
+        self._advance("scenarios", self.done, self._scenarios)
         events = f"{result.judgement.events:,} events in {result.seconds:.1f} s"
         self._console.say(f"  {result.name:<{_WIDTH}}  {result.judgement.outcome}, {events}")
         if result.cut:

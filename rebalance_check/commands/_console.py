@@ -7,9 +7,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
@@ -18,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from rebalance_check.commands._untested_option import lists_untested
+from rebalance_check.commands._options import is_verbose
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
@@ -29,43 +28,15 @@ from rebalance_check.report.terminal import visible, visible_lines
 _WIDEST = 160
 """A table is never squeezed below this: a terminal wraps it, a file keeps it."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def json_option(command: F) -> F:
-    """The option that every sub-command has: print one JSON object on standard output, all else on standard error."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object on standard output; all else on standard error."
-    )(command)
-
 
 @contextmanager
-def said_at_interruption(hint: str) -> Iterator[None]:
+def said_at_interruption(hint: str | Callable[[], str]) -> Iterator[None]:
     """Where a signal ends the block, the command line says ``hint``, too: a note on the exception carries it."""
     try:
         yield
     except INTERRUPTIONS as end:
-        end.add_note(hint)
+        end.add_note(hint if isinstance(hint, str) else hint())
         raise
-
-
-def html_option(what: str) -> Callable[[F], F]:
-    """The option ``--html FILE`` of a command that writes a page; ``what`` is its help.
-
-    Raises: ModuleNotFoundError before the command begins, where the extra for pages is not installed.
-    """
-    path = click.Path(path_type=Path)
-
-    def with_html(command: F) -> F:
-        return click.option("--html", type=path, metavar="FILE", callback=_require_pages, help=what)(command)
-
-    return with_html
-
-
-def _require_pages(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and find_spec("jinja2") is None:
-        raise ModuleNotFoundError("a page needs Jinja", name="jinja2")
-    return path
 
 
 def json_line(document: Mapping[str, Any]) -> bytes:
@@ -152,12 +123,12 @@ def write_page(console: Console, path: Path, page: str) -> None:
 
 
 def show_untested(console: Console, untested: Mapping[Invariant, str], *, required: bool) -> None:
-    """How many invariants of each family nothing could have broken; which and why with ``--untested``, or where all
+    """How many invariants of each family nothing could have broken; which and why with ``--verbose``, or where all
     are ``required`` to be tested."""
-    if required or lists_untested():
+    if required or is_verbose():
         for reason, alike in names_by_reason({each.name: reason for each, reason in untested.items()}).items():
             console.say(f"  untested: {', '.join(alike)}: {visible(reason)}")
     elif untested:
         counts = Counter(invariant.family for invariant in untested)
         families = ", ".join(f"{family} {count}" for family, count in counts.items())
-        console.say(f"  untested, and no success: {len(untested)} ({families}); --untested lists them")
+        console.say(f"  untested, and no success: {len(untested)} ({families}); --verbose lists them")

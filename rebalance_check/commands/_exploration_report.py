@@ -9,6 +9,7 @@ from typing import Any
 
 from rebalance_check.commands._console import Console, write_page
 from rebalance_check.model.checker.safety import Exploration
+from rebalance_check.model.checker.safety.random_walks import RandomWalks
 from rebalance_check.model.execution import Execution
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.pages.shown_run import ShownRun
@@ -120,5 +121,50 @@ def exploration_document(found: Exploration, run: Execution | None) -> dict[str,
         "reachable": dict(found.reachable_states),
         "actions": {str(kind): count for kind, count in found.actions.items()},
         "verdict": outcome_of(found).value,
+        "counterexample": path_document(run, found.violated) if run else None,
+    }
+
+
+def print_walks(console: Console, found: RandomWalks, run: Execution | None) -> None:
+    """Figures, claims, coverage, and the counterexample as it ran."""
+    console.say(
+        f"{found.walks:,} of {found.asked:,} walks of at most {found.depth:,} actions, seeds from {found.seed}: "
+        f"{found.steps:,} actions, {found.distinct:,} distinct states, {found.seconds:.1f} s "
+        f"({found.steps / max(found.seconds, 1e-9):,.0f} actions/s)"
+    )
+    if found.ended is not None:
+        console.say(f"ended early, because {found.ended}")
+    print_verdicts(console, found.verdicts.items())
+    kinds = {str(kind): count > 0 for kind, count in found.actions.items()}
+    for word, what, reached in (
+        ("taken", "kinds of actions", kinds),
+        ("reached", "reachable states and steps", found.reachable_states),
+    ):
+        console.say(f"  {word:<9} {sum(reached.values())} of {len(reached)} {what}")
+        missed = [name for name, is_reached in reached.items() if not is_reached]
+        if missed and not found.violated:
+            console.say(listed("missed", missed))
+    if run is not None:
+        console.say(f"shrunk from {found.walked} to {len(run.actions)} actions\n\n{path_text(run, found.violated)}")
+
+
+def walks_document(found: RandomWalks, outcome: Outcome, run: Execution | None) -> dict[str, Any]:
+    """The JSON form of some walks."""
+    return {
+        "bounds": found.bounds.address(),
+        "mutant": found.mutant,
+        "seed": found.seed,
+        "asked": found.asked,
+        "walks": found.walks,
+        "depth": found.depth,
+        "steps": found.steps,
+        "distinct": found.distinct,
+        "seconds": round(found.seconds, 3),
+        "ended": None if found.ended is None else found.ended.name.lower(),
+        "claims": dict(found.verdicts),
+        "reachable": dict(found.reachable_states),
+        "actions": {str(kind): count for kind, count in found.actions.items()},
+        "verdict": outcome.value,
+        "walked": found.walked,
         "counterexample": path_document(run, found.violated) if run else None,
     }

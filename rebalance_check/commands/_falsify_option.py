@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-import click
+from collections.abc import Mapping
+from typing import Final
 
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._options import option
 from rebalance_check.properties.falsify import Change
 from rebalance_check.report.terminal import visible
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def falsify_option(command: F) -> F:
-    """The option, handed over as ``falsifies``."""
-    return click.option(
-        "--falsify", "falsifies", is_flag=True,
-        help="For each invariant that held, name the least change of the history that breaks it; one that no change "
-        "can break is untested.",
-    )(command)  # fmt: skip
+falsify_option: Final = option(
+    "--falsify", "falsifies", is_flag=True,
+    help="For each invariant that held, name the least change of the history that breaks it; one that no change "
+    "can break is untested.",
+)  # fmt: skip
 
 
 def show_changes(console: Console, changes: Mapping[str, Change]) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from rebalance_check.commands._console import Console
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.model.vocabulary.status_course import STATUSES
-from rebalance_check.pipeline.reached import Reached
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.verdict import Outcome
 
@@ -23,21 +22,13 @@ def show_coverage(console: Console, result: FuzzResult, allowed: Sequence[FaultK
     reached = result.reached
     if result.runs < 2:
         return
-    console.say(f"coverage: {len(reached.runs):,} situations{_news(reached)}")
+    console.say(f"coverage: {len(reached.runs):,} situations")
     struck = {kind: reached.strikes(kind) for kind in FaultKind}
     met = {kind: found for kind, found in struck.items() if found}
     if met:
         show_strikes(console, met)
     if never := [kind for kind in allowed if kind not in met]:
         console.say(f"  never struck: {', '.join(never)}")
-
-
-def _news(reached: Reached) -> str:
-    """What the last round of chosen seeds added."""
-    if not reached.rounds:
-        return ""
-    last = reached.rounds[-1]
-    return f" in {len(reached.chosen):,} chosen runs, the last {last.runs} of which added {last.new:,}"
 
 
 def show_strikes(console: Console, met: dict[FaultKind, dict[str, int]]) -> None:
@@ -67,6 +58,4 @@ def coverage_document(result: FuzzResult) -> dict[str, Any]:
             for kind in FaultKind
             for status, runs in reached.strikes(kind).items()
         ],
-        "chosen_seeds": reached.chosen,
-        "rounds": [{"runs": each.runs, "new_situations": each.new} for each in reached.rounds],
     }

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Final
 
-import click
-from click.core import ParameterSource
-
+from rebalance_check.commands._options import was_given
 from rebalance_check.impl.mutants import FuzzSearch, find_mutant
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
@@ -17,7 +15,6 @@ from rebalance_check.impl.runtime.options import (
     SimulatedProtocol,
     SimulationOptions,
 )
-from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 DEFAULTS: Final = SimulationOptions()
@@ -79,30 +76,19 @@ def search_options(options: SimulationOptions) -> SimulationOptions:
     They stay as they are without a mutant, where a protocol is named, and where something else than a simulation finds
     the mutant.
     """
-    if not options.mutant or _is_named("protocol"):
+    if not options.mutant or was_given("protocol"):
         return options
     find = find_mutant(options.mutant).find
     if not isinstance(find, FuzzSearch):
         return options
     names = [field.name for field in fields(options) if field.name not in ("protocol", "mutant")]
-    named = {name: getattr(options, name) for name in names if _is_named("path" if name == "upgrade" else name)}
+    named = {name: getattr(options, name) for name in names if was_given("path" if name == "upgrade" else name)}
     return replace(find.options, mutant=options.mutant, **named)
 
 
-def search_seeds(seeds: str, mutant: str) -> str:
-    """``FIRST:LAST``: the seeds of a mutant's search, where the command line names neither seeds nor a protocol."""
-    if not mutant or _is_named("protocol") or _is_named("seeds"):
-        return seeds
+def search_seeds(mutant: str) -> str | None:
+    """``FIRST:LAST``: the seeds of a mutant's search, where the command line names no protocol; None without one."""
+    if not mutant or was_given("protocol"):
+        return None
     find = find_mutant(mutant).find
-    return f"{find.first}:{find.last}" if isinstance(find, FuzzSearch) else seeds
-
-
-def _is_named(option: str) -> bool:
-    """Whether the command line names an option."""
-    return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
-
-
-def scenario_options(options: SimulationOptions) -> SimulationOptions:
-    """The options of a scenario: as many steps as scenarios have, unless the command line says how many."""
-    steps = options.steps if _is_named("steps") else DEFAULT_STEPS
-    return SimulationOptions(steps=steps, mutant=options.mutant)
+    return f"{find.first}:{find.last}" if isinstance(find, FuzzSearch) else None

@@ -56,7 +56,7 @@ def show_result(console: Console, result: FuzzResult, texts: list[str], allowed:
     broken = [name for name in violated if name not in result.causes]
     figures = could_have_failed(claim.outcome for claim in result.verdicts.values())
     about = f"{figures} in {result.runs:,} runs{_known_in_words(result)}"
-    console.say(verdict_line(result.outcome, [*broken, *result.broken_known], about))
+    console.say(verdict_line(result.outcome, broken, about))
 
 
 def show_claims(console: Console, result: FuzzResult) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands._campaign_options import KnownOptions
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
 from rebalance_check.commands._fuzz_result import fuzz_document, show_result
-from rebalance_check.commands._rows_option import chosen_rows
+from rebalance_check.commands._options import chosen_rows
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
+from rebalance_check.pipeline.session import LOCAL_MASTER
+from rebalance_check.properties.known import KnownFindings
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested
@@ -24,8 +25,8 @@ def judge_folder(
     paths: tuple[Path, ...],
     claims: ClaimOptions,
     *,
-    known: KnownOptions,
-    engine: str,
+    known: KnownFindings,
+    spark: str | None,
     ci: CiOptions,
     html: Path | None,
 ) -> int:
@@ -40,8 +41,8 @@ def judge_folder(
     with console.progress() as advance:
         names = [invariant.name for invariant in claims.invariants()]
         result = judge_table(
-            paths[0], engine=engine, invariants=names, require_tested=claims.require_tested,
-            list_runs=html is not None, known=known.listed, strict=known.strict, progress=advance,
+            paths[0], engine="spark" if spark else "local", master=spark or LOCAL_MASTER, invariants=names,
+            require_tested=claims.require_tested, list_runs=html is not None, known=known, progress=advance,
         )  # fmt: skip
     shown: list[tuple[str, str]] = []
     found: list[dict[str, Any]] = []

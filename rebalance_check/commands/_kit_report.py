@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._console import Console, html_option, verdict_line, write_page
+from rebalance_check.commands._console import Console, verdict_line, write_page
+from rebalance_check.commands._options import html_option
 from rebalance_check.integration.kits.report import KitReport
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -49,7 +50,7 @@ def kit_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_files(*, html: Path | None, ci: CiOptions, **others: Any) -> Any:
         return command(files=KitFiles(html, ci), **others)
 
-    return ci_options()(html_option("Write the report as one self-contained page.")(with_files))
+    return ci_options()(html_option("the report, self-contained")(with_files))
 
 
 def show_kit(console: Console, report: KitReport) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rebalance_check.commands._campaign_options import NO_LIST, KnownOptions
 from rebalance_check.commands._claim_options import ClaimOptions
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, said_at_interruption
 from rebalance_check.commands._fuzz_result import entry_document
 from rebalance_check.commands._judged import Judged
 from rebalance_check.commands.judge import show_judged
@@ -26,13 +25,13 @@ from rebalance_check.integration.live.recording import reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.limits import NO_LIMITS, Limits, Watch
-from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
+from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.history import read_history
-from rebalance_check.properties.known import KnownEntry
+from rebalance_check.properties.known import NOTHING_KNOWN, KnownEntry, KnownFindings
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.claim_results import RUN_ENDS, ClaimResult
 from rebalance_check.report.documents import judgement_document
@@ -42,7 +41,7 @@ STATUS: Final = "status"
 CONNECT: Final = "connect"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRuns:
     """What is run: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
 
@@ -50,7 +49,6 @@ class LiveRuns:
     members: int
     partitions: int
     steps: int
-    poll_timeout_ms: int
     clients: tuple[ClientName, ...]
     nodes: int
     out: Path
@@ -61,7 +59,7 @@ class LiveRuns:
     mode: ConnectMode = ConnectMode.SESSIONED
     scenario: str = ""
     broker: str = ""
-    known: KnownOptions = NO_LIST
+    known: KnownFindings = NOTHING_KNOWN
 
     def __post_init__(self) -> None:
         """Sizes and claims that do not serve are refused before a broker is started."""
@@ -113,7 +111,6 @@ class LiveRuns:
         settings = LiveOptions(
             protocol=protocol,
             clients=self.clients,
-            poll_timeout_ms=self.poll_timeout_ms,
             upgrade=self.path,
             assignors=self.assignors,
         )
@@ -142,45 +139,30 @@ def require_one_node(nodes: int, what: str) -> None:
 @dataclass(frozen=True, slots=True)
 class LiveJudged(Judged):
     """A live run that was judged: ``known`` violations are left out of its verdicts, and ``broke_off`` says what ended
-    it before its end (empty: nothing did). With ``strict``, what is known counts."""
+    it before its end (empty: nothing did)."""
 
     known: tuple[KnownFinding, ...] = ()
     broke_off: str = ""
-    strict: bool = False
 
     @property
     def outcome(self) -> Outcome:
         """What the run amounts to: at best undecided, where it broke off."""
         own = self.judgement.outcome
-        if self._counting:
-            return Outcome.VIOLATED
         return worst_outcome([own, Outcome.UNDECIDED]) if self.broke_off else own
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code that stands for it."""
-        own = [self.judgement.exit_code, *self._counting]
-        return worst_exit_code([*own, ExitCode.UNDECIDED] if self.broke_off else own)
-
-    @property
-    def _counting(self) -> list[ExitCode]:
-        """The exit codes of what is known, where that counts."""
-        names = {known.deviation.claim for known in self.known if self.strict}
-        return [exit_code_of(Outcome.VIOLATED, each.kind) for each in self.judgement.verdicts if each.name in names]
+        own = self.judgement.exit_code
+        return worst_exit_code([own, ExitCode.UNDECIDED]) if self.broke_off else own
 
     def results(self) -> list[ClaimResult]:
         """The result of each claim, with what is known of it, and that of a run that broke off."""
-        found = [self._with_known(each) for each in Judged.results(self)]
+        found = [replace(each, notes=self._notes(each.claim)) for each in Judged.results(self)]
         if self.broke_off:
             subject, text = self.name, self.broke_off
             found.append(ClaimResult(subject=subject, claim=RUN_ENDS, outcome=Outcome.UNDECIDED, text=text))
         return found
-
-    def _with_known(self, result: ClaimResult) -> ClaimResult:
-        notes = self._notes(result.claim)
-        if notes and self.strict:
-            return replace(result, outcome=Outcome.VIOLATED, text=notes[0], notes=notes)
-        return replace(result, notes=notes)
 
     def _notes(self, claim: str) -> tuple[str, ...]:
         return tuple(f"{known} ({known.deviation.reason})" for known in self.known if known.deviation.claim == claim)
@@ -192,20 +174,26 @@ def live_runs(
     """Run and judge each seed in turn, until ``limits`` end that; when it is interrupted, what was judged is shown."""
     watch = Watch(limits)
     judged: list[LiveJudged] = []
-    try:
-        with console.progress() as advance:
-            for number, seed in enumerate(seeds):
-                advance("live runs", number, len(seeds))
-                judged.append(live_run(broker, runs, seed))
-                say_first(console, judged)
-                watch.note(is_new=bool(judged[-1].judgement.counterexamples))
-                if watch.is_over:
-                    break
-    except INTERRUPTIONS:
+
+    def so_far() -> str:
         for one in judged:
             show_live(console, one)
-        raise
+        found = f"{sum(map(_found, judged))} found something"
+        return f"{len(judged)} runs are judged, {found}; histories are kept in {runs.out}"
+
+    with said_at_interruption(so_far), console.progress() as advance:
+        for number, seed in enumerate(seeds):
+            advance("live runs", number, len(seeds))
+            judged.append(live_run(broker, runs, seed))
+            say_first(console, judged)
+            watch.note(is_new=_found(judged[-1]))
+            if watch.is_over:
+                break
     return judged
+
+
+def _found(one: LiveJudged) -> bool:
+    return bool(one.judgement.counterexamples)
 
 
 def say_first(console: Console, judged: Sequence[LiveJudged]) -> None:
@@ -224,8 +212,8 @@ def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
     folder, path = reserve(runs.out, f"{runs.name}-{seed}")
     broke_off = recorded_until_end(path, folder, lambda: runs.history(broker, seed, folder), broker.bootstrap)
     invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
-    found = judge_clients(read_history(path), invariants, require_tested=require_tested, listed=runs.known.listed)
-    return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off, strict=runs.known.strict)
+    found = judge_clients(read_history(path), invariants, require_tested=require_tested, listed=runs.known)
+    return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off)
 
 
 def show_live(console: Console, one: LiveJudged) -> None:
@@ -238,7 +226,7 @@ def show_live(console: Console, one: LiveJudged) -> None:
         console.say(f"    {visible(known.deviation.reason)}")
 
 
-def live_document(broker: Broker, judged: Sequence[LiveJudged], known: KnownOptions) -> dict[str, Any]:
+def live_document(broker: Broker, judged: Sequence[LiveJudged], known: KnownFindings) -> dict[str, Any]:
     """The JSON form of live runs."""
     worst = max(judged, key=lambda one: list(Outcome).index(one.outcome))
     return {
@@ -252,10 +240,10 @@ def live_document(broker: Broker, judged: Sequence[LiveJudged], known: KnownOpti
     }
 
 
-def not_seen(known: KnownOptions, judged: Iterable[LiveJudged]) -> list[KnownEntry]:
+def not_seen(known: KnownFindings, judged: Iterable[LiveJudged]) -> list[KnownEntry]:
     """The entries of the user's list that account for nothing in these runs."""
     seen = [found.deviation for one in judged for found in one.known]
-    return [entry for entry in known.listed.entries if entry not in seen]
+    return [entry for entry in known.entries if entry not in seen]
 
 
 def _history_document(one: LiveJudged) -> dict[str, Any]:

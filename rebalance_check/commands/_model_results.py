@@ -32,8 +32,18 @@ def _result(subject: str, name: str, outcome: Outcome, broken: Mapping[str, Any]
     if outcome is Outcome.VIOLATED and broken is not None:
         return ClaimResult(
             subject=subject, claim=name, outcome=outcome, sentence=broken["claim"], text=broken["text"],
-            command=suggested("replay", broken["address"]),
+            command=suggested("explore", broken["address"]),
         )  # fmt: skip
     return ClaimResult(
         subject=subject, claim=name, outcome=outcome, text=open_text if outcome is Outcome.UNDECIDED else ""
     )
+
+
+def path_result(document: Mapping[str, Any]) -> ClaimResult:
+    """A path of the model as one result, for CI systems."""
+    broken = document["invariant"]
+    return ClaimResult(
+        subject="model", claim=document["address"], outcome=Outcome.VIOLATED if broken else Outcome.HELD,
+        sentence=document["claim"], text=document["text"] if broken else "",
+        command=suggested("explore", document["address"]),
+    )  # fmt: skip

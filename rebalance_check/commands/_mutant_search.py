@@ -18,10 +18,10 @@ from rebalance_check.impl.mutants import (
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import churn_schedule
-from rebalance_check.integration.oracle.assignors import OurAssignors
-from rebalance_check.integration.oracle.connect import search as connect_search
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.courses import run_course
+from rebalance_check.integration.comparison.assignors.assignors import OurAssignors
+from rebalance_check.integration.comparison.assignors.courses import run_course
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.search import histories_for
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.registry import model_for
 from rebalance_check.pipeline.scenario_runs import break_scenario, shrink_scenario
@@ -124,17 +124,6 @@ def path_to(mutant: Mutant, find: ModelSearch) -> Path | None:
     return found.counterexample if found.violated == mutant.caught_by else None
 
 
-def assignment_breaks(mutant: Mutant, find: AssignmentSearch) -> Callable[[int], bool]:
-    """Whether the problem or the history of a seed shows that the planted mutant breaks its claim."""
-    if find.assignor in CONNECT_ASSIGNORS:
-        ours, claim = OurConnectAssignors(), _claim(mutant)
-        return lambda seed: (
-            connect_search.breaks(ours, find.assignor, random_history(find.shape, seed), claim) is not None
-        )
-    finding = _finding_in(mutant, find)
-    return lambda seed: bool(finding(problems.random_problem(_shape_of_problems(find), seed)))
-
-
 def _shape_of_problems(find: AssignmentSearch) -> str:
     """The problems that a course begins with are tame."""
     return "tame" if find.shape == COURSE else find.shape
@@ -169,15 +158,13 @@ def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], s
 
 def _searched_histories(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
     """The first history that breaks the claim, shrunk: its steps, and what is wrong."""
-    ours, started = OurConnectAssignors(), time.monotonic()
+    asked, claim, started = histories_for(OurConnectAssignors()), _claim(mutant), time.monotonic()
     for seed in range(find.first, find.last):
         history = random_history(find.shape, seed)
-        if connect_search.breaks(ours, find.assignor, history, _claim(mutant)):
+        if asked.breaks(find.assignor, history, claim):
             seconds = time.monotonic() - started
-            small = connect_search.shrink(
-                history, lambda one: connect_search.breaks(ours, find.assignor, one, _claim(mutant)) is not None
-            )
-            broken = connect_search.breaks(ours, find.assignor, small, _claim(mutant))
+            small = asked.shrink(find.shape, history, lambda one: asked.breaks(find.assignor, one, claim) is not None)
+            broken = asked.breaks(find.assignor, small, claim)
             assert broken is not None, "an assignor that answers one history in two ways"
             return Caught(mutant.name, len(small.steps), seconds, (f"seed {seed}", *small.lines, broken.finding))
     return None

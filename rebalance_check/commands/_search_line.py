@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 import click
@@ -14,7 +13,6 @@ from rich.live import Live
 from rich.text import Text
 
 from rebalance_check.model.checker.safety.limits import Coverage
-from rebalance_check.report.terminal import visible
 
 PLAIN_EVERY: Final = 30.0
 """Seconds between two lines where standard error is no terminal."""
@@ -44,34 +42,17 @@ class SearchLine:
             self._shown = time.monotonic()
             click.echo(progress_text(coverage), err=True)
 
-    def writing(self, path: Path) -> None:
-        """Say that the search has ended and a checkpoint is written, which takes a while where it is large."""
-        text = f"ending: writing {visible(str(path))}"
-        if self._live is not None:
-            self._draw(text)
-        else:
-            click.echo(text, err=True)
-
     def _draw(self, text: str) -> None:
         assert self._live is not None
         self._live.update(Text(text, no_wrap=True, overflow="ellipsis"))
 
 
 def progress_text(coverage: Coverage) -> str:
-    """Depth, states, frontier, speed and, where there is one, the estimate of what is left."""
-    left = "" if coverage.seconds_left is None else f", {duration(coverage.seconds_left)} left (estimate)"
+    """Depth, states, frontier and speed."""
     return (
         f"depth {coverage.depth}, {coverage.states:,} states, frontier {coverage.frontier:,}, "
-        f"{coverage.states_per_second:,.0f} states/s{left}"
+        f"{coverage.states_per_second:,.0f} states/s"
     )
-
-
-def duration(seconds: float) -> str:
-    """Seconds below two minutes, minutes below two hours, else hours."""
-    for unit, size in (("s", 1), ("min", 60), ("h", 3600)):
-        if seconds < 120 * size or unit == "h":
-            return f"{seconds / size:,.0f} {unit}"
-    raise AssertionError("a duration has a unit")
 
 
 @contextmanager

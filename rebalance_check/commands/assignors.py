@@ -2,89 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, Final
 
 import click
 import msgspec
 
-from rebalance_check.commands._assignor_findings import Shown, finish_search
-from rebalance_check.commands._connect_assignors import CONNECT_CLAIM_NAMES, ConnectOptions, run_connect
-from rebalance_check.commands._console import Console, json_option, verdict_line
-from rebalance_check.commands._minutes import Minutes, over_after
-from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
-from rebalance_check.integration.oracle.compare import Comparison, compare
-from rebalance_check.integration.oracle.release import DEFAULT_VERSION
-from rebalance_check.integration.oracle.search import Search, judge_one, search
+from rebalance_check.commands._assignor_options import EITHER_CLAIM, are_of_connect, assignor_options
+from rebalance_check.commands._claim_options import INVARIANT
+from rebalance_check.commands._console import Console, verdict_line
+from rebalance_check.commands._options import Command, json_option, minutes_option, option, over_after
+from rebalance_check.integration.comparison.assignors.assignors import Assignors, JavaAssignors, OurAssignors
+from rebalance_check.integration.comparison.assignors.release import DEFAULT_VERSION
+from rebalance_check.integration.comparison.assignors.search import Asked, judge_one, problems_for, search
+from rebalance_check.integration.comparison.connect_assignors.java import JavaConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.request import ConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.search import histories_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
-from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.connect_histories import SHAPES as CONNECT_SHAPES
-from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS
+from rebalance_check.properties.assignment.connect_steps import read_history
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.assignments import comparison_document, finding_document, finding_text
+from rebalance_check.report.assignments import finding_document, finding_text
+from rebalance_check.report.connect_assignments import connect_finding_document, connect_finding_text
 
 OURS: Final = "ours"
-CLAIM_NAMES: Final = tuple(claim.name for claim in CLAIMS)
-EITHER_CLAIM: Final = tuple(dict.fromkeys((*CLAIM_NAMES, *CONNECT_CLAIM_NAMES)))
-EITHER_SHAPE: Final = tuple(dict.fromkeys((*SHAPES, *CONNECT_SHAPES)))
 
 
-@click.command("assignors")
-@click.option(
-    "--version", "version", default=DEFAULT_VERSION, show_default=True, metavar="RELEASE",
-    help="A release of Kafka since 2.4.0, or `ours`.",
-)  # fmt: skip
-@click.option(
-    "--assignor", "names", multiple=True, type=click.Choice((*ASSIGNORS, *CONNECT_ASSIGNORS)),
-    help="Only this one (repeatable); those of Connect are never asked with those of consumers.",
-)  # fmt: skip
-@click.option("--shape", "shapes", multiple=True, type=click.Choice(EITHER_SHAPE), help="Only such problems.")
-@click.option("--claim", "claims", multiple=True, type=click.Choice(EITHER_CLAIM), help="Judge only this claim.")
-@click.option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
-@click.option("--input", "text", metavar="TEXT", help="Judge the answers to this one problem (as a finding prints it).")
-@click.option("--compare", "comparing", is_flag=True, help="Hold our answers against theirs instead of judging theirs.")
-@click.option("--minutes", type=Minutes(zero=True), default=0.0, help="Begin no input after this time.")
+@click.command("assignors", cls=Command)
+@click.argument("release", default=DEFAULT_VERSION)
+@assignor_options
+@option("--invariant", "claims", multiple=True, metavar="NAME", type=click.Choice(EITHER_CLAIM), help=INVARIANT["help"])
+@option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
+@option("--input", "text", metavar="TEXT", help="Judge the answers to this one problem (as a finding prints it).")
+@minutes_option("Begin no further input")
 @json_option
-def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
-            seeds: str, text: str | None, comparing: bool, minutes: float, as_json: bool) -> int:  # fmt: skip
+def command(*, release: str, assignors: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
+            seeds: str, text: str | None, minutes: float | None, as_json: bool) -> int:  # fmt: skip
     """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
 
-    Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
-    A seed is one problem of each shape; for connect-eager and connect-incremental it is a history of one group.
+    RELEASE is one of Kafka since 2.4.0, or `ours`. One of Kafka needs a JDK, and the release's jars from
+    REBALANCE_CHECK_KAFKA_JARS or from Maven. A seed is one problem of each shape; for connect-eager and
+    connect-incremental it is a history of one group.
     """
-    console = Console(as_json)
-    chosen, looks, numbers = names or ASSIGNORS, shapes or tuple(SHAPES), parse_seeds(seeds)
-    if comparing and (text is not None or version == OURS):
-        raise RebalanceCheckError("--compare holds a release against ours: leave out --input, and name a release")
-    if comparing and minutes:
-        raise RebalanceCheckError("--minutes ends a search, and --compare is none: choose fewer --seeds")
-    is_over = over_after(minutes)
-    if set(names) & set(CONNECT_ASSIGNORS):
-        return run_connect(console, ConnectOptions(
-            version=None if version == OURS else version, names=names, shapes=shapes, claims=claims, seeds=numbers,
-            text=text, comparing=comparing, is_over=is_over,
-        ))  # fmt: skip
-    _refuse_connect(shapes, claims)
-    with ExitStack() as stack:
-        asked: Assignors = OurAssignors() if version == OURS else stack.enter_context(JavaAssignors(version))
-        if comparing:
-            return finish_comparison(console, asked.name, list(compare(asked, chosen, looks, numbers)))
+    console, numbers, is_over = Console(as_json), parse_seeds(seeds), over_after(minutes)
+    is_connect = are_of_connect(assignors, shapes, claims)
+    with ExitStack() as stack, console.progress() as advance:
+        whose, asked = _asked(release, stack, is_connect=is_connect)
+        names, known = assignors or ASSIGNORS, CONNECT_SHAPES if is_connect else SHAPES
         if text is not None:
-            return finish(console, asked.name, judge_one(asked, chosen, read_problem(text), claims))
-        with console.progress() as advance:
-            found = search(asked, chosen, looks, numbers, claims=claims, progress=advance, is_over=is_over)
-        return finish(console, asked.name, found)
+            found = judge_one(asked, names, read_history(text) if is_connect else read_problem(text), claims)
+        else:
+            found = search(asked, names, shapes or tuple(known), numbers, claims=claims, progress=advance,
+                           is_over=is_over)  # fmt: skip
+    figures = {"histories": found.inputs, "rounds": found.rounds} if is_connect else {"inputs": found.inputs}
+    said, data = (connect_finding_text, connect_finding_document) if is_connect else (finding_text, finding_document)
+    return finish(console, whose, figures, [(one.broken.claim, said(one, whose), data(one)) for one in found.findings])
 
 
-def _refuse_connect(shapes: Sequence[str], claims: Sequence[str]) -> None:
-    wrong = [one for one in shapes if one not in SHAPES] + [one for one in claims if one not in CLAIM_NAMES]
-    if wrong:
-        raise RebalanceCheckError(f"{wrong[0]} belongs to Connect: add --assignor {' or '.join(CONNECT_ASSIGNORS)}")
+def _asked(release: str, stack: ExitStack, *, is_connect: bool) -> tuple[str, Asked]:
+    """Whose assignors are asked, and how."""
+    if is_connect:
+        workers: ConnectAssignors = (
+            OurConnectAssignors() if release == OURS else stack.enter_context(JavaConnectAssignors(release))
+        )
+        return workers.name, histories_for(workers)
+    consumers: Assignors = OurAssignors() if release == OURS else stack.enter_context(JavaAssignors(release))
+    return consumers.name, problems_for(consumers)
 
 
 def read_problem(text: str) -> Problem:
@@ -97,27 +85,19 @@ def read_problem(text: str) -> Problem:
         )
 
 
-def finish(console: Console, whose: str, found: Search) -> int:
-    """Every finding, then the figures."""
-    shown = [Shown(one.broken.claim, finding_text(one, whose), finding_document(one)) for one in found.findings]
-    return finish_search(console, whose, {"inputs": found.inputs}, shown)
-
-
-def finish_comparison(console: Console, whose: str, comparisons: Sequence[Comparison]) -> int:
-    """A table of reasons; only what nothing explains is a failure."""
-    rows: list[tuple[str, ...]] = [
-        (one.assignor, one.shape, f"{one.inputs:,}", ", ".join(f"{n:,} {why}" for why, n in one.reasons.most_common()))
-        for one in comparisons
-    ]
-    console.table(f"our answers and those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
-    unexplained = sum(one.unexplained for one in comparisons)
-    console.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
-    outcome = Outcome.VIOLATED if unexplained else Outcome.HELD
-    console.say(verdict_line(outcome, [], f"{unexplained:,} differences that nothing explains"))
+def finish(
+    console: Console, whose: str, looked_at: dict[str, int], findings: list[tuple[str, str, dict[str, Any]]]
+) -> int:
+    """The exit code; ``looked_at`` says how much was judged, ``findings`` are claims, texts and documents."""
+    for _, finding, _ in findings:
+        console.say(finding)
+        console.say()
+    figures = ", ".join(f"{count:,} {what}" for what, count in looked_at.items())
+    broken = len(findings)
+    console.say(f"{whose}: {figures}, {f'{broken} ways to break a claim' if broken else 'every claim holds'}")
+    outcome = Outcome.VIOLATED if broken else Outcome.HELD
+    console.say(verdict_line(outcome, [claim for claim, _, _ in findings], figures))
     document: dict[str, Any] = {
-        "assignors": whose,
-        "verdict": "violated" if unexplained else "held",
-        "unexplained": unexplained,
-        "comparisons": [comparison_document(one) for one in comparisons],
-    }
-    return console.finish(document, ExitCode.SAFETY if unexplained else ExitCode.HELD)
+        "assignors": whose, **looked_at, "verdict": outcome.value, "findings": [one for _, _, one in findings],
+    }  # fmt: skip
+    return console.finish(document, ExitCode.SAFETY if broken else ExitCode.HELD)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console
+from rebalance_check.commands._options import Command, json_option, option
 from rebalance_check.properties.catalogue import select
 from rebalance_check.report.catalogue_page import catalogue_markdown, names_of, needs_text
 from rebalance_check.report.documents import invariant_document
 
 
-@click.command("invariants")
+@click.command("invariants", cls=Command)
 @click.argument("names", nargs=-1)
-@click.option("--markdown", is_flag=True, help="Print the page docs/invariants.md.")
+@option("--markdown", is_flag=True, help="Print the page of invariants.")
 @json_option
 def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
     """List the invariants, with their claims, sources and premises; NAMES are names or families (default: all)."""

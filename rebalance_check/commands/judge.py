@@ -5,20 +5,36 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from rebalance_check.commands._campaign_options import NO_LIST, KnownOptions, known_options
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
+from rebalance_check.commands._claim_options import ClaimOptions, claim_options, known_findings, known_option
+from rebalance_check.commands._console import Console, show_untested, verdict_line
 from rebalance_check.commands._falsify_option import changes_document, falsify_option, show_changes
 from rebalance_check.commands._judged import Judged, Refused
-from rebalance_check.commands._rows_option import chosen_rows, rows_option
+from rebalance_check.commands._kafka_option import (
+    CLAIM,
+    acceptance_document,
+    acceptances,
+    kafka_option,
+    outcome_of,
+    show_acceptance,
+)
+from rebalance_check.commands._options import (
+    Command,
+    chosen_rows,
+    html_option,
+    json_option,
+    option,
+    refuse_others,
+    spark_option,
+    verbose_option,
+)
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.file_runs import runs_of_files
 from rebalance_check.properties.files import judge_file, readable_events
 from rebalance_check.properties.history import scan_history
@@ -37,37 +53,30 @@ from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested, visible
 
+OF_FOLDERS: Final = frozenset(
+    {"names", "exclude", "without", "require_tested", "html", "spark", "known", "junit", "github"}
+)
+OF_FILES: Final = OF_FOLDERS - {"spark", "known"} | {"separate", "max_skew", "falsifies", "as_kafka", "sarif_file"}
 
-@click.command("judge")
+
+@click.command("judge", cls=Command)
 @click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
 @claim_options
-@html_option("Also write a page with every run, its verdict, lanes and steps.")
-@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
-@click.option("--separate", is_flag=True, help="Judge each file as a run of its own.")
-@click.option(
-    "--max-skew",
-    type=click.IntRange(min=0, max=2**53),
-    metavar="MS",
-    help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
-)
-@known_options
+@option("--separate", is_flag=True, help="Judge each file as a run of its own.")
+@option("--max-skew", type=click.IntRange(min=0, max=2**53), metavar="MS",
+        help="The clocks of files of one run differ by at most so much, and order what lies further "
+        "apart.")  # fmt: skip
 @falsify_option
-@rows_option
+@kafka_option
+@known_option
+@html_option("every run, its verdict, lanes and steps")
+@spark_option("Judge a folder")
 @ci_options(sarif=True)
+@verbose_option()
 @json_option
-def command(
-    histories: tuple[Path, ...],
-    claims: ClaimOptions,
-    *,
-    known: KnownOptions,
-    ci: CiOptions,
-    html: Path | None,
-    engine: str,
-    separate: bool,
-    max_skew: int | None,
-    falsifies: bool,
-    as_json: bool,
-) -> int:
+def command(histories: tuple[Path, ...], claims: ClaimOptions, *, known: Path | None, ci: CiOptions,
+            html: Path | None, spark: str | None, separate: bool, max_skew: int | None, falsifies: bool,
+            as_kafka: bool, as_json: bool) -> int:  # fmt: skip
     """Judge recorded histories (JSON lines; `rebalance-check schema`), or a folder of `fuzz --out`.
 
     Files of one run are merged, in the order that generations, member ids, requests and replies give; what depends on
@@ -82,12 +91,9 @@ def command(
     if any(path.is_dir() for path in histories):
         from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
-        ci.require_files(False, "judge history files, not a table")
-        if falsifies:
-            raise RebalanceCheckError("--falsify changes one history at a time: judge history files, not a table")
-        return judge_folder(console, histories, claims, known=known, engine=engine, ci=ci, html=html)
-    if known != NO_LIST:
-        raise RebalanceCheckError("--known and --strict are for the folder of a campaign: leave them out for files")
+        refuse_others("the folder of a campaign", OF_FOLDERS)
+        return judge_folder(console, histories, claims, known=known_findings(known), spark=spark, ci=ci, html=html)
+    refuse_others("history files", OF_FILES)
     judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
     if falsifies:
         judged = [one.falsified() for one in judged]
@@ -99,10 +105,16 @@ def command(
         from rebalance_check.commands._history_pages import write_histories  # noqa: PLC0415 - needs an extra
 
         write_histories(console, html, judged)
-    code = exit_code_of_files(judged, refused)
+    accepted = [*acceptances(judged)] if as_kafka else []
+    for acceptance in accepted:
+        show_acceptance(console, acceptance)
+    code = worst_exit_code([exit_code_of_files(judged, refused), *(exit_code_of(outcome_of(one)) for one in accepted)])
     ci.write(console, "judge", lambda: results_of_files(judged, refused), code)
-    console.say(verdict_of(judged, len(refused)))
-    return console.finish(judged_document(judged, refused), code)
+    console.say(verdict_of(judged, len(refused), [outcome_of(one) for one in accepted]))
+    document = judged_document(judged, refused)
+    if as_kafka:
+        document[CLAIM] = [acceptance_document(one) for one in accepted]
+    return console.finish(document, code)
 
 
 def judge_files(
@@ -184,16 +196,20 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
     }
 
 
-def verdict_of(judged: Sequence[Judged], refused: int = 0) -> str:
-    """The last line on histories: the invariants that any of them breaks, and how many could have failed in any."""
+def verdict_of(judged: Sequence[Judged], refused: int = 0, as_kafka: Sequence[Outcome] = ()) -> str:
+    """The last line on histories: the invariants that any of them breaks, and how many could have failed in any.
+
+    ``as_kafka`` are the outcomes of their groups at the reference coordinator.
+    """
     judgements = [one.judgement for one in judged]
     broken = [found.invariant for judgement in judgements for found in judgement.findings]
+    broken += [CLAIM] if Outcome.VIOLATED in as_kafka else []
     found = outcomes_over_histories(judgements)
     events = sum(judgement.events for judgement in judgements)
     histories = f" of {len(judged)} histories" if len(judged) > 1 else ""
     missing = f"; {refused} not judged" if refused else ""
     about = f"{could_have_failed(found)} on {events:,} events{histories}{missing}"
-    return verdict_line(worst_outcome(one.outcome for one in judged), broken, about)
+    return verdict_line(worst_outcome([*(one.outcome for one in judged), *as_kafka]), broken, about)
 
 
 def outcomes_over_histories(judgements: Sequence[Judgement]) -> list[Outcome]:

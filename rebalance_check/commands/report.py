@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands._console import Console, html_option, json_option
+from rebalance_check.commands._console import Console
 from rebalance_check.commands._judged import Judged
-from rebalance_check.commands._rows_option import chosen_rows, rows_option
-from rebalance_check.commands._untested_option import untested_option
+from rebalance_check.commands._options import Command, chosen_rows, html_option, json_option, option, verbose_option
 from rebalance_check.commands.judge import show_undecided, show_unread, show_untested_in, verdict_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -25,19 +24,13 @@ from rebalance_check.report.terminal import suggested, visible
 from rebalance_check.report.text import table_text
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("history", type=click.Path(path_type=Path))
-@click.option("--group", help="Show this group only.")
-@click.option(
-    "--last",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Show so many steps that change something (0: every step).",
-)
-@html_option("Write a page instead of printing a table.")
-@rows_option
-@untested_option
+@option("--group", help="Show this group only.")
+@option("--last", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+        help="Show so many steps that change something (0: every step).")  # fmt: skip
+@html_option("the run, in the place of the table")
+@verbose_option()
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
     """Show what happened in a recorded HISTORY, step by step, and why a claim broke.

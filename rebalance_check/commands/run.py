@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from rebalance_check.commands import explore as explore_command
-from rebalance_check.commands import replay as replay_command
+from rebalance_check.commands import _compare_model as of_model
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._console import Console, html_option, json_option, verdict_line, write_page
+from rebalance_check.commands._console import Console, verdict_line, write_page
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
+from rebalance_check.commands._extras import EXTRAS
 from rebalance_check.commands._fuzz_result import fuzz_document
-from rebalance_check.commands._replay_results import command_of
+from rebalance_check.commands._options import Command, html_option, json_option, option
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
-from rebalance_check.integration.conformance.schedules import walks
+from rebalance_check.integration.comparison.to_model.schedules import walks
+from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -47,7 +49,9 @@ EXPLORED: Final = (
 )
 """The bounds that are exhausted: seconds each, also where they are compiled first."""
 
-REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves=1, expiries=1, initial_delay=False)
+TABLE_SEEDS: Final = 40
+
+WALKED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves=1, expiries=1, initial_delay=False)
 
 
 @dataclass(slots=True)
@@ -72,40 +76,51 @@ class Part:
         return ClaimResult(subject="run", claim=f"{self.name} {self.what}", outcome=self.code.outcome, text=text)
 
 
-@click.command("run")
-@click.option("--seeds", default="0:200", show_default=True, metavar="FIRST:LAST", help="The seeds to fuzz.")
-@click.option(
-    "--schedules", type=click.IntRange(1, 1_000_000), default=60, show_default=True, help="Replayed per protocol."
-)
-@click.option("--table-seeds", default="0:40", show_default=True, metavar="FIRST:LAST", help="The seeds of the table.")
-@click.option("--broker", default="embedded", show_default=True, help="The broker to replay on; see `live --help`.")
-@html_option("Also write a page with every part of the job, and the runs that broke a claim.")
+@click.command("run", cls=Command)
+@option("--seeds", default="0:200", show_default=True, metavar="FIRST:LAST", help="The seeds to fuzz.")
+@option("--walks", type=click.IntRange(1, 1_000_000), default=60, show_default=True, metavar="N",
+        help="Take N random walks through the model, per protocol, on the broker.")  # fmt: skip
+@option("--broker", default="embedded", show_default=True, help="The broker to compare with; see `live --help`.")
+@html_option("every part of the job, and the runs that broke a claim")
 @ci_options()
 @json_option
-def command(
-    *, seeds: str, schedules: int, table_seeds: str, broker: str, html: Path | None, ci: CiOptions, as_json: bool
-) -> int:
-    """Explore small bounds, fuzz some seeds, replay schedules on a broker, judge a small table; print one verdict.
+def command(*, seeds: str, walks: int, broker: str, html: Path | None, ci: CiOptions, as_json: bool) -> int:
+    """Explore small bounds, fuzz some seeds, compare a broker with the model, judge a small table; print one verdict.
 
-    Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
+    Takes a few minutes at most. It leaves out a part whose library is not installed, and says so; where there is no
+    Java, the table is made by processes of this machine.
     """
-    console = Console(as_json)
-    for asked in (seeds, table_seeds):
-        parse_seeds(asked)  # here, before the first minute is spent
+    console, numbers = Console(as_json), parse_seeds(seeds)  # refused before the first minute is spent
     open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
-    what = f"{schedules} schedules per protocol on {broker}, table of seeds {table_seeds}"
-    console.say(visible(f"run: seeds {seeds}, {what}"))
-    work: list[Callable[[], Part]] = [
-        *(lambda bounds=bounds: explored(bounds) for bounds in EXPLORED),
-        *(lambda bounds=bounds: live_in(bounds) for bounds in EXPLORED if has_liveness(bounds)),
-        lambda: fuzzed(console, seeds),
-        *(lambda name=name: replayed(console, broker, name, schedules) for name in ("eager", "cooperative")),
-        lambda: tabled(console, table_seeds),
-    ]
-    done = [timed(console, each) for each in work]
+    console.say(visible(f"run: seeds {seeds}, {walks} walks per protocol on {broker}"))
+    done = [timed(console, each) for each in parts(console, numbers, walks, broker)]
     if html is not None:
         write_parts(console, html, done)
     return finish(console, done, ci)
+
+
+def parts(console: Console, seeds: range, count: int, broker: str) -> Iterator[Callable[[], Part]]:
+    """The parts of the job for which everything is installed; the others are named."""
+    for bounds in EXPLORED:
+        yield partial(explored, bounds)
+    if is_installed(console, "networkx", "liveness"):
+        for bounds in EXPLORED:
+            if model_for(bounds).liveness:
+                yield partial(live_in, bounds)
+    yield partial(campaign, console, "fuzz", seeds, "local", None)
+    for protocol in ("eager", "cooperative"):
+        yield partial(compared, console, broker, protocol, count)
+    if is_installed(console, "pyarrow", "table"):
+        yield partial(tabled, console, seeds[:TABLE_SEEDS])
+
+
+def is_installed(console: Console, library: str, part: str) -> bool:
+    """Whether a library is there; where it is not, the user reads which part is left out."""
+    if find_spec(library) is not None:
+        return True
+    console.say(f"  left out  {part}: it needs {library}, which is not installed: "
+                f"pip install 'rebalance-check[{EXTRAS[library]}]'")  # fmt: skip
+    return False
 
 
 def timed(console: Console, work: Callable[[], Part]) -> Part:
@@ -121,8 +136,9 @@ def timed(console: Console, work: Callable[[], Part]) -> Part:
 
 def explored(bounds: Bounds) -> Part:
     """Exhaust one bound of the model."""
-    compiled = find_spec("llvmlite") is not None
-    found = explore_command.explore_watched(model_for(bounds), bounds, compiled=compiled)
+    with search_line() as line:
+        compiled = find_spec("llvmlite") is not None
+        found = explore(model_for(bounds), bounds, compiled=compiled, progress=line)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     run = execute(found.counterexample) if found.counterexample else None
     findings = [path_text(run, found.violated)] if run else []
@@ -130,11 +146,6 @@ def explored(bounds: Bounds) -> Part:
     part = Part("explore", str(bounds.protocol), figures, exit_code_of(outcome_of(found)), document, findings)
     part.shown = [shown_path(run, found.violated)] if run else []
     return part
-
-
-def has_liveness(bounds: Bounds) -> bool:
-    """Whether the model has liveness properties, and what checks them is installed."""
-    return bool(model_for(bounds).liveness) and find_spec("networkx") is not None
 
 
 def live_in(bounds: Bounds) -> Part:
@@ -152,12 +163,7 @@ def live_in(bounds: Bounds) -> Part:
     return part
 
 
-def fuzzed(console: Console, seeds: str) -> Part:
-    """Simulate seeds of all protocols and judge them."""
-    return campaign(console, "fuzz", seeds, "local", None)
-
-
-def tabled(console: Console, seeds: str) -> Part:
+def tabled(console: Console, seeds: range) -> Part:
     """Make a small history table and judge it, with Spark where there is a Java for it."""
     spark = java_available() and find_spec("pyspark") is not None
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder:
@@ -169,11 +175,11 @@ def tabled(console: Console, seeds: str) -> Part:
     return part
 
 
-def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | None) -> Part:
+def campaign(console: Console, name: str, seeds: range, engine: str, out: Path | None) -> Part:
     """One campaign of the pipeline."""
     options = SimulationOptions()
     with console.progress() as advance:
-        result = fuzz(parse_seeds(seeds), options, engine=engine, out=out, progress=advance)
+        result = fuzz(seeds, options, engine=engine, out=out, progress=advance)
     findings = [
         explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.first_causes
     ]
@@ -183,24 +189,23 @@ def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | N
             {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.first_causes
         ]
     }
-    part = Part(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
+    part = Part(name, f"{engine}, seeds {seeds.start}:{seeds.stop}", figures, result.exit_code, document, findings)
     part.shown = [shown_seed(run, seed_command(run.seed, options)) for run in result.first_causes]
     return part
 
 
-def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Part:
-    """Replay walks of the model on the broker and judge the histories."""
-    bounds = replace(REPLAYED, protocol=RebalanceProtocol(protocol))
+def compared(console: Console, broker: str, protocol: str, count: int) -> Part:
+    """Take walks through the model on the broker, and judge the histories."""
+    bounds = replace(WALKED, protocol=RebalanceProtocol(protocol))
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder, open_broker(broker) as opened:
-        result = replay_command.replay_watched(console, opened, list(walks(bounds, schedules)), Path(folder))
-        judged = replay_command.judge_replayed(result)
-        document = replay_command.replay_document(result, judged)
-    code = ExitCode.SAFETY if result.divergences else replay_command.safety_of(judged)
-    figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.divergences)} divergences"
-    findings = [
-        f"divergence: {one}\n  replay    {command_of(schedule, broker)}" for schedule, one in result.divergences[:3]
-    ]
-    return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
+        result = of_model.replay_watched(console, opened, list(walks(bounds, count)), Path(folder))
+        judged = of_model.judge_replayed(result)
+        differences = of_model.compared_by(result)
+        document = of_model.replay_document(differences, judged)
+    code = ExitCode.SAFETY if result.differences else of_model.safety_of(judged)
+    figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.differences)} differences"
+    findings = [f"{one}\n  again: {of_model.command_of(one.start.schedule, broker)}" for one in result.differences[:3]]
+    return Part("compare", f"{protocol} model and {result.broker}", figures, code, document, findings)
 
 
 def write_parts(console: Console, html: Path, done: list[Part]) -> None:

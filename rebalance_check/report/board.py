@@ -7,6 +7,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
+    ConnectorStarted,
     CoordinatorEvent,
     Event,
     GroupStatusChanged,
@@ -23,6 +24,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Memories, listeners
 from rebalance_check.properties.views.holdings import Holdings
+from rebalance_check.properties.views.worker import Worker
+from rebalance_check.properties.views.workers import Workers
 from rebalance_check.report.wire_cells import WireCells
 
 COORDINATOR: Final = "coordinator"
@@ -59,7 +62,7 @@ class Board:
     def __init__(self, things: Collection[str] = ()) -> None:
         self._things = things
         memories: Memories = {}
-        self.holdings = Holdings.among(memories)
+        self.holdings, self._workers = Holdings.among(memories), Workers.among(memories)
         self._handlers = listeners(memories.values())
         self._wire = WireCells()
         self._coordinator: dict[str, str] = {}
@@ -91,8 +94,9 @@ class Board:
 
     def holds(self, column: str) -> Collection[str]:
         """The partitions, connectors and tasks that a member holds."""
-        holder = self.holdings.members.get(column)
-        return holder.holds.keys() if holder is not None and holder.holds else self._wire.holds(column)
+        holder, worker = self.holdings.members.get(column), self._workers.workers.get(column)
+        held = [*(holder.holds if holder is not None else ()), *(_named(worker) if worker is not None else ())]
+        return held or self._wire.holds(column)
 
     def cell(self, column: str) -> str:
         """What stands in a column."""
@@ -103,17 +107,23 @@ class Board:
         if holder is not None:
             assigned = self._assigned.get(holder.member_id) if holder.round else None
             things = [
-                f"({t})" if assigned is not None and t not in assigned and " " not in t else t
+                f"({t})" if assigned is not None and t not in assigned else t
                 for t in sorted(holder.holds)
                 if self._shows(t)
             ]
+        worker = self._workers.workers.get(column)
+        things += [name for name in _named(worker) if self._shows(name)] if worker is not None else []
         condition = self._condition.get(column, "")
-        statuses = [entry for key, entry in self._status.get(column, {}).items() if self._shows(key)]
+        statuses = [entry for key, entry in self._status.get(column, {}).items() if self._shows_status(key, worker)]
         parts = [*things, *statuses, self._wire.cell(column), condition]
         return "  ".join(part for part in parts if part) or NOTHING
 
     def _shows(self, thing: str) -> bool:
         return not self._things or thing in self._things
+
+    def _shows_status(self, key: str, worker: Worker | None) -> bool:
+        """A worker's store knows as many statuses as there is work: its column shows those that are named."""
+        return key in self._things if worker is not None else self._shows(key)
 
     def _coordinator_cell(self) -> str:
         status, generation = self._coordinator.get("status", ""), self._coordinator.get("generation", "")
@@ -128,3 +138,9 @@ class Board:
             status = event.status
         if status:
             self._coordinator["status"] = SHORT.get(status, status)
+
+
+def _named(worker: Worker) -> list[str]:
+    """The connectors and tasks that a worker runs: ``connector c``, ``task c-0``."""
+    kinds = {work: "connector" if isinstance(by, ConnectorStarted) else "task" for work, by in worker.running.items()}
+    return sorted(f"{kind} {work}" for work, kind in kinds.items())

@@ -1,11 +1,11 @@
-"""The page ``docs/invariants.md``, from the catalogue."""
+"""The page of invariants, from the catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.coverage import LISTS, Statement
+from rebalance_check.properties.coverage import LISTS
 from rebalance_check.properties.examples import as_call, events_of
 from rebalance_check.properties.families import QUESTIONS
 from rebalance_check.properties.kinds import Invariant, in_order, one_of
@@ -13,7 +13,7 @@ from rebalance_check.properties.kinds import Invariant, in_order, one_of
 _HEAD = """\
 # The invariants
 
-Each invariant is a claim about the events of a history ([history.schema.json](history.schema.json)). Its verdict is
+Each invariant is a claim about the events of a history (`rebalance-check schema`). Its verdict is
 *held*, *violated* with a counterexample, *undecided* where a premise fails, or *untested* where nothing in the
 history could break it. An invariant *needs* one of the events named, and one more of each list after "and". An
 event that *exempts* may show that an apparent violation is none: a history in which such events happen and are not
@@ -27,7 +27,7 @@ _REFERENCE = """\
 ## Where each statement about the protocol is held
 
 The classic protocol, in statements drawn up from the source of Apache Kafka: of the broker's side and of the client's.
-`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `model.*` what the
+`assignors.*` are claims about one answer of an assignor ([assignors](../assignors.md)), `model.*` what the
 explorer checks on every state.
 """
 
@@ -43,16 +43,11 @@ def catalogue_markdown(invariants: Sequence[Invariant]) -> str:
     return "\n".join([*parts, _REFERENCE, *(_table(side, statements) for side, statements in LISTS.items())])
 
 
-def _table(side: str, statements: Sequence[Statement]) -> str:
-    rows = [
-        f"### {side[0].upper()}{side[1:]}, 1-{len(statements)}\n",
-        "| | statement | held as | by |",
-        "|---|---|---|---|",
-    ]
-    for each in statements:
-        claims = ", ".join(f"`{claim}`" for claim in each.claims) or "-"
-        why = f"{each.fate}: {each.why}" if each.why else str(each.fate)
-        rows.append(f"| {each.number} | {each.says} | {why} | {claims} |")
+def _table(side: str, statements: Mapping[str, str]) -> str:
+    rows = [f"### {side[0].upper()}{side[1:]}, 1-{len(statements)}\n", "| | statement | by |", "|---|---|---|"]
+    for number, (says, claims) in enumerate(statements.items(), 1):
+        by = ", ".join(f"`{claim}`" for claim in claims.split()) or "- (KIP-848)"
+        rows.append(f"| {number} | {says} | {by} |")
     return "\n".join(rows) + "\n"
 
 

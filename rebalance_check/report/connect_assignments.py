@@ -5,32 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebalance_check.integration.oracle.connect.compare import ConnectComparison
-from rebalance_check.integration.oracle.connect.search import ConnectFinding
+from rebalance_check.integration.comparison.assignors.search import Finding
 from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS
-from rebalance_check.properties.assignment.connect_histories import random_history
 from rebalance_check.properties.assignment.connect_rounds import Course, CourseRound
 from rebalance_check.properties.assignment.connect_steps import item_name, item_names
+from rebalance_check.report.assignments import origin_of
 from rebalance_check.report.terminal import visible
 
 
-def connect_finding_text(finding: ConnectFinding, whose: str) -> str:
+def connect_finding_text(finding: Finding, whose: str) -> str:
     """What is wrong first, then the claim, where it was found, and the smallest history with its rounds."""
     sentence = next(claim.sentence for claim in CONNECT_CLAIMS if claim.name == finding.broken.claim)
     return "\n".join(map(visible, [
         f"{finding.broken.claim}: {finding.broken.finding}",
         f"  claim     {sentence}",
         f"  assignor  {finding.assignor} of {whose}",
-        f"  found     {_origin(finding)}",
-        *(f"  {line}" for line in course_lines(finding.course)),
-        f"  input     {'; '.join(finding.history.lines)}",
+        f"  found     {origin_of(finding, 'histories')}",
+        *(f"  {line}" for line in course_lines(finding.answer)),
+        f"  input     {'; '.join(finding.input.lines)}",
     ]))  # fmt: skip
-
-
-def _origin(finding: ConnectFinding) -> str:
-    if not finding.count:
-        return "in the given history"
-    return f"shape {finding.shape}, seed {finding.seed}; histories that break it: {finding.count}; shrunk"
 
 
 def course_lines(course: Course) -> Iterator[str]:
@@ -56,7 +49,7 @@ def round_line(one: CourseRound) -> str:
     return ", ".join(parts)
 
 
-def connect_finding_document(finding: ConnectFinding) -> dict[str, Any]:
+def connect_finding_document(finding: Finding) -> dict[str, Any]:
     """The JSON form of a finding."""
     return {
         "claim": finding.broken.claim,
@@ -65,8 +58,8 @@ def connect_finding_document(finding: ConnectFinding) -> dict[str, Any]:
         "shape": finding.shape,
         "seed": finding.seed,
         "count": finding.count,
-        "input": "; ".join(finding.history.lines),
-        "rounds": [_round_document(one) for one in finding.course.rounds],
+        "input": "; ".join(finding.input.lines),
+        "rounds": [_round_document(one) for one in finding.answer.rounds],
     }
 
 
@@ -79,23 +72,4 @@ def _round_document(one: CourseRound) -> dict[str, Any]:
         "claims": {member: [*map(item_name, claim)] for member, claim in one.claims.items()},
         "assigned": {member: [*map(item_name, answer.assigned)] for member, answer in one.answers.items()},
         "revoked": {member: [*map(item_name, answer.revoked)] for member, answer in one.answers.items()},
-    }
-
-
-def connect_comparison_document(comparison: ConnectComparison) -> dict[str, Any]:
-    """The JSON form of a comparison, with its differences."""
-    return {
-        "release": comparison.release,
-        "shape": comparison.shape,
-        "histories": comparison.histories,
-        "rounds": comparison.rounds,
-        "differences": [
-            {
-                "seed": one.seed,
-                "generation": one.generation,
-                "what": one.what,
-                "input": "; ".join(random_history(one.shape, one.seed).lines),
-            }
-            for one in comparison.differences
-        ],
     }

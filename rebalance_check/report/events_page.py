@@ -1,4 +1,4 @@
-"""The page ``docs/events.md``: each event in prose, with its fields and an example line, from the code."""
+"""The page of events: each event in prose, with its fields and an example line, from the code."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from rebalance_check.model.vocabulary.event_base import Event
 from rebalance_check.properties.history import encode
 from rebalance_check.properties.malformed import TAG
 from rebalance_check.properties.schema import history_schema
-from rebalance_check.report.event_examples import SECTIONS
-from rebalance_check.report.event_section import Section
+from rebalance_check.report.event_examples import SECTIONS, Section
 
 _HEAD: Final = """\
 # The events
 
-What the lines of a history say: [the history format](history-format.md) explains the file, this page each event. A
+[The history format](../history-format.md) explains the file, and this page each event. A
 field without a default must be given. Every line also has the fields of all events: `group` (text), `source` (text: the
 observer), `seq` (whole number, counted per source from 0) and `time_ms` (whole number, on the observer's clock). Values
 that an observer cannot see keep their default. In Python each event is a class that `rebalance_check` exports.
-This page is generated: `rebalance-check schema --markdown > docs/events.md`.
 """
 _WORDS: Final = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null"}
 

@@ -1,9 +1,8 @@
-"""``docs/field-bugs.md``: the defects of the field, by role, and what of ours finds each."""
+"""The page of defects of the field: the defects of the field, by role, and what of ours finds each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Final
 
 from rebalance_check.impl.mutants import (
@@ -14,9 +13,6 @@ from rebalance_check.impl.mutants import (
     ScenarioSearch,
 )
 from rebalance_check.impl.mutants.field_bugs import FieldBug, field_bugs
-from rebalance_check.impl.mutants.finds import Find, recorded_finds
-from rebalance_check.impl.mutants.out_of_reach import OUT_OF_REACH
-from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 
 FOUND_BY: Final[Mapping[type, str]] = {
     FuzzSearch: "simulated runs",
@@ -32,15 +28,12 @@ HEAD: Final = """\
 Each row is a defect that a released Kafka, a client library or a system like them has had, with its ticket or commit.
 It is planted in our implementation or in the model as one small change, or the row says in a sentence why it is not.
 All searches run without Kafka; `rebalance-check mutants NAME --run` repeats one, and
-[TRACK_RECORD.md](../TRACK_RECORD.md) has its command.
+`rebalance-check mutants` has its command.
 
 - *Simulated runs*: the invariants judge what `rebalance-check fuzz` simulates. *Random scenarios*: the same on random
   requests to a coordinator (`fuzz --subject coordinator`). *Assignor claims*: random problems and rounds. *Model*:
   exhaustive search.
-- *Seeds* are those that the search tries until the claim breaks, *seconds* the processor time that this takes on one
-  core, shrinking apart, *steps* the length of the shrunk counterexample. A search of the model tries no seeds.
 
-The page is generated: `rebalance-check mutants --field-bugs > docs/field-bugs.md`.
 """
 
 
@@ -49,25 +42,20 @@ def field_bugs_markdown(mutants: Iterable[Mutant]) -> str:
     planted: dict[str, list[Mutant]] = {}
     for mutant in mutants:
         planted.setdefault(mutant.catalogue_id, []).append(mutant)
-    bugs, finds = field_bugs(), recorded_finds()
+    bugs = field_bugs()
     roles = list(dict.fromkeys(bug.role for bug in bugs))
-    parts = [HEAD, _summary(roles, bugs, planted, finds)]
-    parts += [_table(role, [bug for bug in bugs if bug.role == role], planted, finds) for role in roles]
-    return "\n".join(parts)
+    tables = [_table(role, [bug for bug in bugs if bug.role == role], planted) for role in roles]
+    return "\n".join([HEAD, _summary(roles, bugs, planted), *tables])
 
 
-def _summary(
-    roles: Sequence[str], bugs: Sequence[FieldBug], planted: Mapping[str, Sequence[Mutant]], finds: Mapping[str, Find]
-) -> str:
+def _summary(roles: Sequence[str], bugs: Sequence[FieldBug], planted: Mapping[str, Sequence[Mutant]]) -> str:
     names = list(FOUND_BY.values())
-    head = ["role", "entries", "planted", *names, "not planted", "median seconds", "worst seconds"]
+    head = ["role", "entries", "planted", *names, "not planted"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for role in [*roles, ""]:
         own = [bug for bug in bugs if role in ("", bug.role)]
         ways = [_way(planted[bug.id]) for bug in own if bug.id in planted]
-        seconds = [find.seconds for bug in own if (find := _soonest(planted.get(bug.id, ()), finds)) is not None]
         cells = [role or "**all**", len(own), len(ways), *(ways.count(name) for name in names), len(own) - len(ways)]
-        cells += [f"{median(seconds):.2f}", f"{max(seconds):.2f}"] if seconds else ["-", "-"]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
 
@@ -78,29 +66,19 @@ def _way(mutants: Sequence[Mutant]) -> str:
     return next(name for kind, name in FOUND_BY.items() if kind in kinds)
 
 
-def _soonest(mutants: Sequence[Mutant], finds: Mapping[str, Find]) -> Find | None:
-    """The least that a search needed for one of them."""
-    measured = [finds[mutant.listed_name] for mutant in mutants if mutant.listed_name in finds]
-    return min(measured, key=lambda find: find.seconds, default=None)
-
-
-def _table(
-    role: str, bugs: Sequence[FieldBug], planted: Mapping[str, Sequence[Mutant]], finds: Mapping[str, Find]
-) -> str:
-    head = ["defect", "where it was", "planted as", "caught by", "found by", "seeds", "seconds", "steps"]
+def _table(role: str, bugs: Sequence[FieldBug], planted: Mapping[str, Sequence[Mutant]]) -> str:
+    head = ["defect", "where it was", "planted as", "caught by", "found by"]
     lines = [f"## {role.capitalize()}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for bug in bugs:
         where = f"{bug.project}: {bug.reference}"
-        rows = [_cells(mutant, finds.get(mutant.listed_name)) for mutant in planted.get(bug.id, ())]
-        rows = rows or [[f"not planted: {OUT_OF_REACH[bug.id]}", *"-----", "-"]]
+        rows = [_cells(mutant) for mutant in planted.get(bug.id, ())]
+        rows = rows or [[f"not planted: {bug.not_planted}", "-", "-"]]
         lines += [_row([bug.id, where, *cells]) for cells in rows]
     return "\n".join(lines) + "\n"
 
 
-def _cells(mutant: Mutant, find: Find | None) -> list[str]:
-    seeds, seconds = (str(find.seeds or "-"), f"{find.seconds:.2f}") if find is not None else ("-", "-")
-    steps = str(STEPS.get(mutant.name, "-")) if mutant.where == "impl" else "-"
-    return [f"`{mutant.listed_name}`", f"`{mutant.caught_by}`", FOUND_BY[type(mutant.find)], seeds, seconds, steps]
+def _cells(mutant: Mutant) -> list[str]:
+    return [f"`{mutant.listed_name}`", f"`{mutant.caught_by}`", FOUND_BY[type(mutant.find)]]
 
 
 def _row(cells: Iterable[str]) -> str:

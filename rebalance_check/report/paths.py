@@ -59,7 +59,7 @@ def explanation(run: Execution, violated: str) -> Counterexample | None:
 
 def replay_command(run: Execution) -> str:
     """The command that shows a path again, quoted for a shell."""
-    return suggested("replay", run.address)
+    return suggested("explore", run.address)
 
 
 def origin_of(run: Execution, steps: str = "") -> Origin:

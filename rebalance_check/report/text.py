@@ -60,7 +60,7 @@ def table_text(table: LaneTable) -> str:
     if any(row.repeats for row in table.rows):
         lines.append(f"   {'':>{digits}}  ~ = repeats for ever")
     if table.left_out:
-        lines.append(f"   {'':>{digits}}  {_steps(table.left_out)} left out (replay with --all-rows to see every step)")
+        lines.append(f"   {'':>{digits}}  {_steps(table.left_out)} left out (--verbose shows every step)")
     return "\n".join(lines)
 
 

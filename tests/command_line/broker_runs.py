@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from rebalance_check.commands._broker_run import BrokerOrder, run_broker
-from rebalance_check.commands._ci_options import CiOptions
-from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.impl.protocol.consumer_protocol import Subscription, write_subscription
@@ -46,10 +44,7 @@ class Run:
         self._listens = threading.Event()
         monkeypatch.setattr(Console, "say", lambda _console, text="": self._say(text))
         faults = chosen.pop("faults", FaultPlan())
-        ci = chosen.pop("ci", CiOptions())
-        order = BrokerOrder(
-            broker={"topics": {"t": 2}, **chosen}, faults=faults, record=record, claims=ClaimOptions(), ci=ci
-        )
+        order = BrokerOrder(broker={"topics": {"t": 2}, **chosen}, faults=faults, record=record, is_judged=True)
         self.thread = threading.Thread(target=self._run, args=(order,))
 
     def _say(self, text: str) -> None:

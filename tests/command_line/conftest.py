@@ -1,4 +1,4 @@
-"""What the tests of the console share: the command line in this process, and golden files."""
+"""Shared by the tests of the console: the command line in this process, and golden files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.two_owners import history_with_two_owners
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command said, and how it ended."""
+    """The words of a command, and how it ended."""
 
     code: int
     out: str

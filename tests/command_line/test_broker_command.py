@@ -129,7 +129,7 @@ def test_a_port_in_use_and_a_record_that_exists_are_one_sentence(command: Comman
     )
     record = tmp_path / "history.jsonl"
     record.write_text("evidence")
-    answer = command("broker", "--port", 0, "--record", record, "--seconds", 0)
+    answer = command("broker", "--port", 0, "--record", record, "--minutes", 0.001)
     assert (answer.code, record.read_text()) == (2, "evidence")
     assert "exists already, and a record is never written over" in answer.err
 
@@ -141,13 +141,13 @@ def test_a_faults_file_that_cannot_be_used_is_refused_before_it_listens(command:
         ("move Heartbeat 2\n", "the embedded broker with one node cannot do move-coordinator"),
     ):
         faults.write_text(text)
-        answer = command("broker", "--port", 0, "--faults", faults, "--seconds", 0)
+        answer = command("broker", "--port", 0, "--fault-file", faults, "--minutes", 0.001)
         assert (answer.code, answer.out) == (2, "")
         assert message in answer.err
 
 
 def test_its_document_says_where_it_listened_and_what_it_judged(command: Command) -> None:
-    document = command("broker", "--port", 0, "--nodes", 2, "--seconds", 0, "--judge", "--json").document
+    document = command("broker", "--port", 0, "--nodes", 2, "--minutes", 0.001, "--judge", "--json").document
     assert len(document["addresses"]) == 2
     assert (document["groups"], document["verdict"], document["exit_code"]) == ([], "undecided", 12)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -134,9 +133,8 @@ def test_claims_that_should_have_been_tested__are_a_notification(workspace: Path
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
-        (("fuzz", "--seeds", "0:1"), "add --history FILE"),
-        (("replay", "--schedules", "1"), "add --out DIR"),
-        (("judge", "."), "judge history files, not a table"),
+        (("fuzz", "--seeds", "0:1"), "No such option '--sarif'"),
+        (("judge", "."), "--sarif does not go together with the folder of a campaign"),
     ],
 )
 def test_sarif_is_refused_where_no_file_has_the_lines(
@@ -237,25 +235,24 @@ def test_each_claim_is_a_case__in_the_suite_of_its_history(broken: Path, command
     assert found["failures"] > 0
 
 
-SMALL = ("--members", "2", "--partitions", "1", "--generations", "2", "--crashes", "0")
+SMALL = ("--bounds", "members=2,partitions=1,generations=2,crashes=0")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("fuzz", "--seeds", "0:3", "--history", "f.jsonl"), 0),
+        (("fuzz", "--seeds", "0:3", "--record", "f.jsonl"), 0),
         (
-            ("fuzz", "--seeds", "0:5", "--mutant", "every-member-leads", "--protocol", "eager", "--history", "f.jsonl"),
+            ("fuzz", "--seeds", "0:5", "--mutant", "every-member-leads", "--protocol", "eager", "--record", "f.jsonl"),
             10,
         ),
-        (("fuzz", "--subject", "coordinator", "--seeds", "0:2"), 0),
-        (("fuzz", "--subject", "broker", "--seeds", "0:1", "--frames", "20"), 0),
+        (("compare", "embedded", "embedded", "--seeds", "0:1", "--steps", "20"), 0),
         (("explore", *SMALL, "--interpreted"), 0),
         (("explore", *SMALL, "--interpreted", "--max-states", "10"), 12),
-        (("explore", *SMALL, "--broker", "embedded"), 0),
-        (("explore", *SMALL, "--walks", "3", "--depth", "10"), 0),
-        (("replay", "--schedules", "2", "--steps", "10", "--out", "r"), 0),
-        (("replay", "v1/eager?members=1&partitions=1&generations=1&crashes=0/"), 0),
+        (("compare", "model", "ours", *SMALL), 0),
+        (("explore", *SMALL, "--walks", "3", "--steps", "10"), 0),
+        (("compare", "model", "embedded", "--walks", "2", "--steps", "10", "--out", "r"), 0),
+        (("explore", "v1/eager?members=1&partitions=1&generations=1&crashes=0/"), 0),
         (("live", "--protocol", "status", "--members", "1", "--steps", "2", "--out", "l"), 0),
     ],
     ids=lambda value: "-".join(value[:4]) if isinstance(value, tuple) else "",
@@ -272,15 +269,16 @@ def test_every_command_that_judges_writes_junit(
     assert Path("summary.md").read_text(encoding="utf-8").startswith(f"## rebalance-check {arguments[0]}: ")
 
 
-def test_a_campaign_places_the_violation_of_the_run_that_it_keeps(workspace: Path, command: Command) -> None:
-    asked = ("fuzz", "--seeds", "0:5", "--mutant", "every-member-leads", "--protocol", "eager", "--history", "f.jsonl")
-    assert command(*asked, "--sarif", "log.sarif").code == 10
+def test_the_run_that_a_campaign_keeps_has_its_violation_at_a_line(workspace: Path, command: Command) -> None:
+    asked = ("fuzz", "--seeds", "0:5", "--mutant", "every-member-leads", "--protocol", "eager", "--record", "f.jsonl")
+    assert command(*asked, "--junit", "j.xml").code == 10
+    assert "rebalance-check fuzz --seeds " in Path("j.xml").read_text(encoding="utf-8")
+    assert command("judge", "f.jsonl", "--sarif", "log.sarif").code == 10
     results = read_sarif(Path("log.sarif"))["results"]
     lines = Path("f.jsonl").read_text(encoding="utf-8").count("\n")
     placed = [line_of(each["locations"][0]) for each in results if "locations" in each]
     assert placed
     assert all(name == "f.jsonl" and 1 <= line <= lines for name, line in placed)
-    assert all(re.match("rebalance-check fuzz --seeds ", each["properties"]["command"]) for each in results)
 
 
 def test_the_parts_of_the_whole_job_are_cases(workspace: Path) -> None:

@@ -20,7 +20,7 @@ WORDS: Final = ("--", sys.executable, PROGRAM, "{bootstrap}", "{group}", "{topic
 
 def test_a_report_in_each_form(command: Command, tmp_path: Path) -> None:
     page, junit = tmp_path / "page.html", tmp_path / "junit.xml"
-    options = ("--scenario", "joins", "--kip", "62", "--kip", "base", "--history", tmp_path / "out", "--seed", "3")
+    options = ("--scenario", "joins", "--kip", "62", "--kip", "base", "--out", tmp_path / "out", "--seed", "3")
     answer = command(*CLIENT, *options, "--html", page, "--junit", junit, "--json", *WORDS)
     assert answer.code == 0
     assert answer.document["verdict"] == "held"
@@ -42,7 +42,7 @@ def test_a_report_in_each_form(command: Command, tmp_path: Path) -> None:
         (("--scenario", "static", *WORDS), "the scenario static needs static members: write {instance} where"),
         (("--kip", "848", *WORDS), "'848' is no KIP of this kit: choose from base protocol, KIP-62"),
         (("--adapter", "jafka"), "'jafka' is no ready client: choose java"),
-        (("--faults", "missing.txt", *WORDS), "cannot read faults from missing.txt"),
+        (("--fault-file", "missing.txt", *WORDS), "cannot read faults from missing.txt"),
         ((), "no command is given: write the client's command behind --"),
         (("--broker", "nowhere", *WORDS), "'nowhere' is no broker"),
         (("--", sys.executable, "-c", "1/0", "{bootstrap}{group}{topic}"), "the command never connected to the broker"),

@@ -33,7 +33,5 @@ def test_a_command_about_connect_prints_one_json_object(command: Command, line: 
 
 
 def test_a_history_of_rounds_too(command: Command) -> None:
-    answer = command(
-        "assignors", "--assignor", "connect-incremental", "--version", "ours", "--input", HISTORY, "--json"
-    )
+    answer = command("assignors", "ours", "--assignor", "connect-incremental", "--input", HISTORY, "--json")
     assert (answer.document["verdict"], answer.document["rounds"], answer.code) == ("held", 3, 0)

@@ -105,7 +105,7 @@ def test_worker_processes_find_the_module_too(module: str, command: Command) -> 
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
-        ("own_toy", "'own_toy' is no subject: write simulator, coordinator, broker, groups, or MODULE:FUNCTION"),
+        ("own_toy", "'own_toy' is no subject: write simulator, virtual, or MODULE:FUNCTION"),
         ("no_such_module:make", "there is no module 'no_such_module' in "),
         ("own_toy.inner:make", "there is no module 'own_toy.inner' in "),
         ("own_needy:make", "the module own_needy imports 'there_is_no_such_library', which is not installed"),

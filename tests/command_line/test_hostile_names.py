@@ -127,19 +127,19 @@ ERRORS = (
     ["fuzz", "--seeds", "{}"],
     ["fuzz", "--faults", "{}"],
     ["fuzz", "--mutant", "{}"],
-    ["fuzz", "--engine", "{}"],
-    ["fuzz", "--broker", "{}"],
+    ["fuzz", "--subject", "{}"],
     ["fuzz", "--out", "/proc/{}"],
-    ["replay", "{}"],
-    ["replay", "--broker", "{}"],
+    ["explore", "{}"],
+    ["compare", "model", "{}"],
+    ["compare", "model", "embedded", "{}"],
     ["live", "--clients", "{}"],
     ["live", "--broker", "{}"],
-    ["assignors", "--input", "{}", "--version", "ours"],
-    ["assignors", "--version", "{}"],
+    ["assignors", "ours", "--input", "{}"],
+    ["assignors", "{}"],
     ["mutants", "{}"],
     ["invariants", "{}"],
     ["explore", "--mutant", "{}"],
-    ["explore", "--members", "{}"],
+    ["explore", "--bounds", "{}"],
     ["run", "--seeds", "{}"],
     ["{}"],
     ["judge", "--{}", "x"],
@@ -156,9 +156,7 @@ def test_an_argument_that_does_not_serve__is_repeated_in_plain_characters(line: 
     assert raw(text) == set()
 
 
-@pytest.mark.parametrize(
-    "name", ["a b.jsonl", "-x.jsonl", "it's $HOME;`id`.jsonl", "a\nb\t%s\\n.jsonl", "\udcff.jsonl", "é\u202e.jsonl"]
-)
+@pytest.mark.parametrize("name", ["-x y.jsonl", "it's $HOME;`id`.jsonl", "a\nb\t%s\\n.jsonl", "\udcff\u202e.jsonl"])
 def test_a_suggested_command__works_when_it_is_pasted(
     name: str, tmp_path: Path, double_ownership: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:

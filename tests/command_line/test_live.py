@@ -47,8 +47,9 @@ def test_a_seed_that_is_run_again__overwrites_no_recording(tmp_path: Path, capsy
     assert {path.name for path in (tmp_path / "status-0.2.raw").iterdir()} == {"harness.raw", "w0.raw"}
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("protocol", ["cooperative", "status"])
+@pytest.mark.parametrize(
+    ("protocol", "number", "code"), [("cooperative", signal.SIGINT, 130), ("status", signal.SIGTERM, 143)]
+)
 def test_an_interrupted_run__ends_soon_and_keeps_what_was_recorded(
     protocol: str, number: signal.Signals, code: int, tmp_path: Path
 ) -> None:

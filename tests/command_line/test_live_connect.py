@@ -84,7 +84,7 @@ def test_a_worker_that_dies_before_it_answers__is_a_crash__and_no_wait_in_vain(
     monkeypatch: pytest.MonkeyPatch, command: Command, bootstrap: str, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("rebalance_check.integration.connect.ours.worker.MODULE", "no.module.of.ours")
-    asked = ("live", "--protocol", "connect", "--workers", "ours", "--members", 1, "--steps", 1)
+    asked = ("live", "--protocol", "connect", "--clients", "ours", "--members", 1, "--steps", 1)
     answer = command(*asked, "--broker", bootstrap, "--out", tmp_path)
     assert answer.code == ExitCode.UNDECIDED
     assert "the run broke off: worker w0 ended with exit code 1: its last lines: " in answer.out

@@ -13,8 +13,8 @@ from tests.parsed_page import ParsedPage
 Command = Callable[..., Answer]
 
 STUCK = (
-    "explore", "--mutant", "unknown-id-is-kept", "--members", 2, "--partitions", 1, "--generations", 3, "--crashes", 0,
-    "--expiries", 1, "--no-initial-delay", "--liveness", "--interpreted",
+    "explore", "--mutant", "unknown-id-is-kept", "--bounds",
+    "members=2,partitions=1,generations=3,crashes=0,expiries=1,initial_delay=off", "--liveness", "--interpreted",
 )  # fmt: skip
 HEALTHY = [argument for argument in STUCK if argument not in ("--mutant", "unknown-id-is-kept")]
 
@@ -45,14 +45,14 @@ def test_explore__liveness_after_a_limit__is_undecided(command: Command) -> None
 def test_replay__a_lasso__exits_11_and_shows_the_same(command: Command) -> None:
     found = command(*STUCK, "--json").document["liveness"]["counterexamples"][0]
     assert (found["invariant"], found["breaks"], found["repeats_after"]) == ("no_stuck_member", ["no_stuck_member"], 11)
-    again = command("replay", found["address"], "--json")
+    again = command("explore", found["address"], "--json")
     assert again.code == 11
     assert again.document["paths"] == [found]
 
 
 def test_replay__a_healthy_run_that_goes_on_for_ever__breaks_nothing(command: Command) -> None:
     answer = command(
-        "replay", "v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0~0.0.0"
+        "explore", "v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0~0.0.0"
     )
     assert answer.code == 0
     assert answer.out.startswith("a run that goes on for ever, and breaks no liveness property\n")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import json
 import subprocess
 import sys
 from importlib.metadata import version
-from importlib.resources import files
 from types import ModuleType
 
 import pytest
@@ -43,11 +41,6 @@ def test_the_module__runs_as_the_command() -> None:
     line = [sys.executable, "-m", "rebalance_check", "--version"]
     said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     assert said == f"rebalance-check, version {rebalance_check.__version__}\n"
-
-
-def test_the_schema_of_histories__is_installed_and_what_the_function_returns() -> None:
-    installed = files("rebalance_check") / "properties" / "history.schema.json"
-    assert json.loads(installed.read_text(encoding="utf-8")) == json.loads(json.dumps(rebalance_check.history_schema()))
 
 
 @pytest.mark.parametrize("name", rebalance_check.__all__)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.commands._search_options import INTERPRETED_INSTEAD
+from rebalance_check.commands._search_memory import INTERPRETED_INSTEAD
 
 HIDDEN: Final = """\
 import sys
@@ -16,7 +16,7 @@ from rebalance_check.cli import run
 sys.exit(run(sys.argv[1:]))
 """
 
-SMALL: Final = "explore --members 2 --partitions 1 --generations 2 --crashes 0 --no-initial-delay"
+SMALL: Final = "explore --bounds members=2,partitions=1,generations=2,crashes=0,initial_delay=off"
 
 
 def without_llvmlite(*more: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,6 @@
-"""docs/connect-coverage.md: one row for each statement about Connect, with the test that shows it or why there is none.
+"""Each statement about Connect has the test that shows it, or the reason why none does.
 
-The statements stand in tests/data/connect/statements.txt. ``pytest --update-scenarios`` writes the page anew.
+The statements stand in tests/data/connect/statements.txt.
 """
 
 import ast
@@ -14,7 +14,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STATEMENTS = ROOT / "tests" / "data" / "connect" / "statements.txt"
-PAGE = ROOT / "docs" / "connect-coverage.md"
 
 SECTIONS = {
     "coordination": "Groups of workers, assignors, herder",
@@ -49,31 +48,6 @@ def read(text: str) -> dict[str, list[Statement]]:
     return parts
 
 
-def page_of(parts: dict[str, list[Statement]]) -> str:
-    """The page."""
-    lines = [
-        "# What Connect does, and the tests that show it",
-        "",
-        "Generated from `tests/data/connect/statements.txt` by `pytest --update-scenarios`. The file of a test stands",
-        "below `tests/`; of a test with many cases the one in brackets shows the statement. One test may show several;",
-        "those in `properties/` show that an invariant of the catalogue judges the statement in every history.",
-        "`integration/oracle`, `lockstep`, `brokers` need Java or a broker.",
-        "",
-        "| part | statements | with a test |",
-        "|---|---|---|",
-    ]
-    everything = [each for statements in parts.values() for each in statements]
-    for title, statements in [*((SECTIONS[name], parts[name]) for name in parts), ("all", everything)]:
-        lines.append(f"| {title} | {len(statements)} | {sum(bool(each.test) for each in statements)} |")
-    for name, statements in parts.items():
-        lines += ["", f"## {SECTIONS[name]}", "", "| item | statement | test, or why there is none |", "|---|---|---|"]
-        lines += [
-            f"| {each.number} | {each.text} | {f'`{each.test}`' if each.test else f'none: {each.reason}'} |"
-            for each in statements
-        ]
-    return "\n".join([*lines, ""])
-
-
 @cache
 def named_in(path: str) -> set[str]:
     """The names of the tests in a file below ``tests/``."""
@@ -84,12 +58,6 @@ def named_in(path: str) -> set[str]:
 @pytest.fixture(scope="module")
 def parts() -> dict[str, list[Statement]]:
     return read(STATEMENTS.read_text(encoding="utf-8"))
-
-
-def test_the_page_says_what_the_statements_say(parts: dict[str, list[Statement]], request: Any) -> None:
-    if request.config.getoption("--update-scenarios"):
-        PAGE.write_text(page_of(parts), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page_of(parts)
 
 
 def test_every_test_that_the_page_names_exists(parts: dict[str, list[Statement]]) -> None:
@@ -130,8 +98,8 @@ def id_of(value: Any) -> str:
 
 
 def test_a_test_that_vanishes_is_noticed() -> None:
-    gone = read("@mw model/test_worker_groups.py\n== config\n1 | a statement | mw:test_that_is_not_there\n")
-    assert missing_tests(gone) == ["model/test_worker_groups.py::test_that_is_not_there"]
+    gone = read("@mw model/test_mutants.py\n== config\n1 | a statement | mw:test_that_is_not_there\n")
+    assert missing_tests(gone) == ["model/test_mutants.py::test_that_is_not_there"]
 
 
 def test_a_case_that_vanishes_is_noticed() -> None:

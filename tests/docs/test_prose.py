@@ -1,6 +1,6 @@
-"""Sentences about the invariants name their subject: few say "what", none opens with What, Who, That or Which.
+"""Sentences name their subject: few say "what", none opens with What, Who, That or Which; and the documents stay short.
 
-Judged are `properties/`, its tests, and the pages about it, with names and strings as they stand.
+Judged are `properties/`, its tests, and every document without its code.
 """
 
 from __future__ import annotations
@@ -12,25 +12,35 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("invariants.md", "judging-your-own-coordinator.md", "history-format.md", "mapping.md")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "bench" / "README.md"])
 MOST_PER_THOUSAND = 2
+MOST_WORDS = 50_000
+MOST_LINES = {"README.md": 150, "ARCHITECTURE.md": 150}
 
 VAGUE = re.compile(r"\b(?:what|(?:what|who)ever|that which)\b", re.IGNORECASE)
+GENERATED = re.compile(r"<!-- (?:scoreboard, generated|source of|verbs of) .*?<!-- (?:scoreboard: )?end -->", re.DOTALL)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 WORD = re.compile(r"[A-Za-z']+")
 OPENING = re.compile(
     r"""(?:^|[.!?]["*)]*\s|\"\"\"|^\s*(?:#|[-|]|\d\.)\s)\s*(?:What|Who|That|Which)\b(?!.*\?)""", re.MULTILINE
 )
 
 
-def sources() -> Iterator[Path]:
+def sources() -> Iterator[tuple[Path, str]]:
     for folder in ("properties", "tests/properties"):
-        yield from (path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
-    yield from (ROOT / "docs" / page for page in PAGES)
+        paths = (path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
+        yield from ((path, path.read_text(encoding="utf-8")) for path in paths)
+    yield from ((page, FENCED.sub("", page.read_text(encoding="utf-8"))) for page in PAGES)
 
 
-@pytest.mark.parametrize("folder", ["properties", "tests/properties", "docs"])
-def test_few_words_are_vague(folder: str) -> None:
-    text = " ".join(path.read_text(encoding="utf-8") for path in sources() if path.is_relative_to(ROOT / folder))
+def part_of(path: Path) -> str:
+    """The folder of a source; one name for all documents."""
+    return "documents" if path.suffix == ".md" else path.relative_to(ROOT).parts[0]
+
+
+@pytest.mark.parametrize("part", ["properties", "tests", "documents"])
+def test_few_words_are_vague(part: str) -> None:
+    text = " ".join(text for path, text in sources() if part_of(path) == part)
     words, vague = len(WORD.findall(text)), len(VAGUE.findall(text))
     assert 1000 * vague <= MOST_PER_THOUSAND * words, f"{vague} of {words} words"
 
@@ -38,7 +48,15 @@ def test_few_words_are_vague(folder: str) -> None:
 def test_no_sentence_opens_with_a_pronoun() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {opening.group().strip()}"
-        for path in sources()
-        for opening in OPENING.finditer(path.read_text(encoding="utf-8"))
+        for path, text in sources()
+        for opening in OPENING.finditer(text)
     ]
     assert found == []
+
+
+def test_the_documents_are_short() -> None:
+    """Generated parts and the changelog do not count."""
+    texts = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in PAGES}
+    del texts["CHANGELOG.md"]
+    assert sum(len(GENERATED.sub("", text).split()) for text in texts.values()) <= MOST_WORDS
+    assert {name for name, most in MOST_LINES.items() if texts[name].count("\n") > most} == set()

@@ -9,7 +9,7 @@ from rebalance_check.properties.catalogue import CATALOGUE
 from tests.expectations import Expectations
 
 PAGE = Path(__file__).parents[2] / "README.md"
-ROWS = {"fuzz": ("local, seeds 0:200", "0:200"), "table": ("spark, seeds 0:40", "0:40")}
+ROWS = {"fuzz": ("local, seeds 0:200", range(200)), "table": ("spark, seeds 0:40", range(40))}
 
 
 def test_the_readme_shows_the_events_of_these_seeds(expectations: Expectations) -> None:

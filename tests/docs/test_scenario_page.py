@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.actions import ActionKind
 from tests.expectations import Expectations
 from tests.impl.client_scenarios import LANGUAGE as CLIENT_LANGUAGE
 from tests.impl.test_simulator_scenarios import LANGUAGE as SIMULATOR_LANGUAGE
+from tests.impl.worker_scenarios import LANGUAGE as WORKER_LANGUAGE
 from tests.model.test_model_scenarios import LANGUAGE as MODEL_LANGUAGE
 from tests.status_scenarios import LANGUAGE as STATUS_LANGUAGE
 
@@ -25,6 +26,7 @@ LANGUAGES: Final[tuple[Language[Any], ...]] = (
     SIMULATOR_LANGUAGE,
     MODEL_LANGUAGE,
     STATUS_LANGUAGE,
+    WORKER_LANGUAGE,
 )
 
 

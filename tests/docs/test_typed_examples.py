@@ -10,8 +10,6 @@ import rebalance_check
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SNIPPETS = {"invariants.md"}
-"""Generated pages, whose blocks are pieces of histories and no programs."""
 PYTHON = re.compile(r"^```python(?![^\n]*untyped-library)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +30,7 @@ def mypy_strict(folder: Path) -> str:
 
 
 def test_each_example_passes_mypy_strict__and_a_wrong_one_would_not(tmp_path: Path) -> None:
-    for page in (page for page in PAGES if page.name not in SNIPPETS):
+    for page in PAGES:
         for number, code in enumerate(PYTHON.findall(page.read_text(encoding="utf-8")), 1):
             name = f"{page.stem.lower().replace('-', '_')}_{number}.py"
             (tmp_path / name).write_text(code, encoding="utf-8")

@@ -13,7 +13,10 @@ PACKAGES = ("model", "properties", "impl", "integration", "pipeline")
 INSTALLED = Path(rebalance_check.__file__).parent
 NOT_SHIPPED = {".pyc"}
 
-EXTRAS = "numpy llvmlite networkx hypothesis kafka testcontainers docker pyspark pyarrow pandas jinja2 junitparser"
+EXTRAS = (
+    "numpy llvmlite networkx hypothesis kafka testcontainers docker pyspark pyarrow pandas jinja2 junitparser "
+    "prometheus_client"
+)
 
 REFUSING = """
 import sys

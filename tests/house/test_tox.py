@@ -34,7 +34,7 @@ def test_every_environment_says_what_it_is_for() -> None:
     assert {name for name in named if not settings()[name].get("description")} == set()
 
 
-MARKED = ("brokers", "virtual", "oracle", "clients", "browser", "spark", "compiled")
+MARKED = ("brokers", "virtual", "oracle", "clients", "browser", "spark")
 """Environments that collect the tests with one marker, and only in the folders that have such tests."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -71,6 +72,7 @@ class ClientScenario(RebalanceListener):
         )  # fmt: skip
         self.assignors = named.get("assignors", DEFAULT_ASSIGNORS[protocol]).split(",")
         self.failing: set[str] = set()
+        self.cluster = {"t": 3, "u": 1}
         self.events: list[Event] = []
         self.in_flight: list[tuple[int, MemberRequest]] = []
         self.broken: list[tuple[int, MemberRequest]] = []
@@ -78,9 +80,10 @@ class ClientScenario(RebalanceListener):
         self._done: list[str] = []
         auto_commit = named.get("auto-commit")
         self.member = ConsumerCoordinator(
-            self.config, Recorder("g", "m0", lambda: self.now_ms, self._observe), member="m0", topics=["t", "u"],
-            assignors=[ASSIGNORS[name]() for name in self.assignors], partitions_per_topic={"t": 3, "u": 1},
-            listener=self,
+            self.config, Recorder("g", "m0", lambda: self.now_ms, self._observe), member="m0",
+            topics=re.compile(named["pattern"]) if "pattern" in named else ["t", "u"],
+            assignors=[ASSIGNORS[name]() for name in self.assignors], partitions_per_topic=self.cluster,
+            listener=self, refresh_metadata=(lambda: self.cluster) if "asks" in named else None,
             auto_commit_ms=int(auto_commit) if auto_commit else None,
         )  # fmt: skip
         self._taken: list[tuple[int, MemberRequest]] = []
@@ -196,7 +199,8 @@ def text_of(request: MemberRequest) -> str:
             owned = f" owning {names(said.owned)} of g{said.generation}" if said.owned else ""
             offered = [protocol.name for protocol in request.protocols]
             choice = f" offering {','.join(offered)}" if len(offered) > 1 else ""
-            return f"JoinGroup as {request.member_id or 'new member'}{owned}{choice}"
+            topics = "" if said.topics == ("t", "u") else f" for {','.join(said.topics) or 'no topic'}"
+            return f"JoinGroup as {request.member_id or 'new member'}{topics}{owned}{choice}"
         case SyncGroupRequest(assignments=()):
             return f"SyncGroup g{request.generation_id}"
         case SyncGroupRequest():
@@ -217,12 +221,13 @@ def text_of(request: MemberRequest) -> str:
 # ---------------------------------------------------------------------------------------------------- the application
 
 
-@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays looks-up")
+@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays looks-up pattern asks")
 def member(scenario: ClientScenario, words: list[str], options: Options) -> str:
-    """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``assignors=`` lists what it offers,
+    """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``assignors=`` lists its offers,
     ``instance=i`` makes it a static member, ``auto-commit=`` commits positions every so many ms, ``stays=yes`` keeps it
     a member when it closes. With ``looks-up=yes`` it has yet to find its coordinator, and the scenario replies to its
-    look-ups; without, they are answered at once.
+    look-ups; without, they are answered at once. ``pattern=t.*`` subscribes to a pattern; with ``asks=yes`` the
+    consumer asks for the topics of the cluster before it joins.
     """
     scenario.begin(words[0], options)
     return ""
@@ -248,7 +253,7 @@ def poll(scenario: ClientScenario, words: list[str], _: Options) -> str:
 
 @LANGUAGE.verb("advance", "MS")
 def advance(scenario: ClientScenario, words: list[str], _: Options) -> str:
-    """Time passes without a poll; the heartbeat thread does what falls due."""
+    """Time passes without a poll; the heartbeat thread acts."""
     return scenario.do(lambda: scenario.advance(int(words[0])))
 
 
@@ -270,11 +275,17 @@ def unsubscribe(scenario: ClientScenario, _words: list[str], _: Options) -> str:
     return scenario.do(lambda: scenario.member.unsubscribe(scenario.now_ms))
 
 
-@LANGUAGE.verb("partitions", "", "t# u#")
-def partitions(scenario: ClientScenario, _words: list[str], options: Options) -> str:
-    """The client learns how many partitions topics have: ``partitions t=4``."""
-    known = {topic: int(count) for topic, count in options.items()}
-    return scenario.do(lambda: scenario.member.update_metadata(known))
+@LANGUAGE.verb("partitions", "[unseen]", "t# u# t1# v#")
+def partitions(scenario: ClientScenario, words: list[str], options: Options) -> str:
+    """The client learns how many partitions topics have: ``partitions t=4``; ``unseen``: the cluster alone knows."""
+    scenario.cluster = {topic: int(count) for topic, count in options.items()}
+    return "" if words else scenario.do(lambda: scenario.member.update_metadata(scenario.cluster))
+
+
+@LANGUAGE.verb("topics")
+def topics(scenario: ClientScenario, _words: list[str], _: Options) -> str:
+    """Show the topics that the consumer is subscribed to."""
+    return ",".join(scenario.member.subscription) or "none"
 
 
 @LANGUAGE.verb("consumed", "TOPIC-PARTITION", "to#")
@@ -313,7 +324,7 @@ def failing(scenario: ClientScenario, words: list[str], _: Options) -> str:
 
 @LANGUAGE.verb("state")
 def state(scenario: ClientScenario, _words: list[str], _: Options) -> str:
-    """Show the member's state, its generation and member id, what it owns (and fetches, if that is less), and whether
+    """Show the member's state, its generation and member id, its partitions (and fetched ones, if fewer), and whether
     it knows its coordinator.
     """
     owned, fetchable = scenario.member.owned, scenario.member.fetchable()
@@ -322,7 +333,7 @@ def state(scenario: ClientScenario, _words: list[str], _: Options) -> str:
 
 
 def membership(scenario: ClientScenario) -> str:
-    """What the member holds: generation and member id, its member id alone, or neither."""
+    """The membership: generation and member id, its member id alone, or neither."""
     generation = scenario.member.generation()
     if not generation.reset:
         return f"g{generation.generation_id} as {generation.member_id}"
@@ -359,7 +370,7 @@ def joined(scenario: ClientScenario, generation: str, options: Options) -> str:
 
 @LANGUAGE.verb("reply", "API ERROR", "assigned type name which id")
 def reply(scenario: ClientScenario, words: list[str], options: Options) -> str:
-    """The coordinator replies with an error, or with NONE; ``assigned=t-0,t-1`` is what a SyncGroup reply assigns,
+    """The coordinator replies with an error, or with NONE; ``assigned=t-0,t-1`` is the assignment of a SyncGroup reply,
     ``id=`` the member id in a JoinGroup reply. The request is the newest of this API,
     ``which=oldest`` the oldest, ``which=broken`` one whose connection broke.
     """
@@ -407,7 +418,7 @@ def disconnect(scenario: ClientScenario, words: list[str], options: Options) -> 
 def table(scenario: ClientScenario, words: list[str], _: Options) -> str:
     """Reply with this error to a request of a member of its own, and poll. The member is stable in g1 and owns t-0; for
     SyncGroup and FindCoordinator it joins for the first time. The answer: when it sends its next JoinGroup by itself,
-    what it holds, whether it knows its coordinator, and what happened.
+    its partitions, whether it knows its coordinator, and its acts.
     """
     api = words[0]
     scenario.begin("eager", {"looks-up": "yes"} if api == "FindCoordinator" else {})

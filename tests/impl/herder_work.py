@@ -80,7 +80,3 @@ class Bench:
         """Every status that was written, with ``safe`` where it was a safe write."""
         attempts = [event for event in self.events if isinstance(event, StatusAttempted)]
         return [f"{event.status}{' safe' if event.safe else ''}" for event in attempts]
-
-    def named(self) -> list[str]:
-        """The names of the events about work."""
-        return [type(event).__name__ for event in self.events if not type(event).__name__.startswith("Status")]

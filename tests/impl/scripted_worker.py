@@ -49,7 +49,7 @@ class Configs:
     later: list[Configs] = field(default_factory=list)
 
     def snapshot(self) -> Configs:
-        """What was read so far; each of ``later`` replaces it after one more call."""
+        """The configs read so far; each of ``later`` replaces it after one more call."""
         now = Configs(self.offset, dict(self.task_counts))
         if self.later:
             read = self.later.pop(0)
@@ -194,7 +194,7 @@ class ScriptedWorker:
         return self.request(JoinGroupRequest)
 
     def claim(self) -> ConnectAssignment:
-        """What the JoinGroup that waits for an answer claims, in its most preferred entry."""
+        """The claim of the JoinGroup that waits for an answer, in its most preferred entry."""
         return read_worker_state(self.request(JoinGroupRequest).protocols[0].metadata).allocation
 
     def lose_coordinator(self) -> None:

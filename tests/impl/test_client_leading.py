@@ -33,7 +33,7 @@ def leader_in(environment: Loopback, rack: str | None) -> ConsumerCoordinator:
 
 
 def joins(leader: ConsumerCoordinator) -> float:
-    return leader.metric_values(0)["join-total"]
+    return float(leader.metric_values(0)["join-total"])
 
 
 @pytest.mark.parametrize(("rack", "joined"), [("a", 2), (None, 1)])

@@ -47,17 +47,6 @@ def test_a_timer_that_was_cancelled_does_not_happen__and_is_no_deadline() -> Non
     assert clock.next_deadline() is None
 
 
-def test_what_is_due_after_the_end_waits() -> None:
-    clock, seen = VirtualClock(), list[int]()
-    clock.at(11, lambda: seen.append(11))
-
-    clock.run_until(10)
-    assert seen == []
-    clock.run_until(11)
-
-    assert seen == [11]
-
-
 def test_a_deadline_in_the_past_happens_now() -> None:
     clock, seen = VirtualClock(), list[int]()
     clock.run_until(10)

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rebalance_check.impl.connect.config.changes import ConfigChange, ConnectorConfigUpdate
-from rebalance_check.impl.connect.config.errors import ConfigTimeoutError, ConfigWriteError, PrivilegedWriteError
+from rebalance_check.impl.connect.config.errors import ConfigWriteError
 from rebalance_check.impl.connect.config.log import ExactlyOnce
 from rebalance_check.impl.connect.config.shared_log import SharedConfigLog
-from rebalance_check.impl.connect.config.snapshot import EMPTY, ConfigSnapshot, ConnectorState
 from rebalance_check.impl.connect.config.store import ConfigStore
 from rebalance_check.impl.connect.config.values import ConfigRecord, RestartRequest, SessionKey, TargetState
 from rebalance_check.impl.connect.config.writing import ConfigCall
@@ -41,20 +39,6 @@ def test_a_send_that_fails_is_an_error_that_says_what_was_written(name: str) -> 
     assert isinstance(call.error, ConfigWriteError)
     assert f"failed in {what} " in str(call.error)
     assert store.calls == 0
-
-
-TASK_STEPS = ["root", "task", "root", "root", "root"]
-"""What the error of `ConfigStore.put_tasks` names at each step: read, tasks, read, commit, read."""
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_a_write_of_tasks_says_in_which_step_it_failed(number: int) -> None:
-    store, channel = Cluster().worker(prompt=False)
-    call = store.put_tasks("a", TWO_TASKS)
-    while call.at < number:
-        assert step(channel)
-    store.completed(store._submitted, "boom")
-    assert f"{TASK_STEPS[number]} configuration" in str(call.error)
 
 
 def test_one_timer_spans_all_steps_of_a_call() -> None:
@@ -94,39 +78,6 @@ def test_a_claim_that_fails_leaves_no_producer() -> None:
     assert not store.privileged
 
 
-def test_any_failure_in_a_transaction_costs_the_producer() -> None:
-    store, channel = Cluster(ExactlyOnce.ENABLED).worker()
-    store.claim_privileges().result()
-    channel.prompt = False
-    call = store.put_connector("a", {})
-    channel.fail(channel.sending[0], "not enough replicas")
-    assert isinstance(call.error, PrivilegedWriteError)
-    assert (store.privileged, channel.fenced) == (False, True)
-
-
-def test_claims_of_a_store_that_holds_the_privileges_or_needs_none_do_nothing() -> None:
-    plain, plain_channel = Cluster().worker(prompt=False)
-    assert plain.claim_privileges().done
-    held, held_channel = Cluster(ExactlyOnce.ENABLED).worker()
-    held.claim_privileges().result()
-    held_channel.prompt = False
-    assert held.claim_privileges().done
-    assert (plain_channel.claims, held_channel.claims) == ([], [])
-
-
-def test_a_refresh_ends_at_the_end_that_it_found__a_failure_is_no_timeout() -> None:
-    cluster = Cluster()
-    store, channel = cluster.worker(prompt=False)
-    call = store.refresh(100)
-    cluster.topic.append("other", ConfigRecord("connector-a", b'{"properties":{}}'))
-    channel.serve_end()  # what was appended since is not waited for
-    assert call.done
-    failing = store.refresh(100)
-    store.completed(store._submitted, "boom")
-    assert isinstance(failing.error, ConfigWriteError)
-    assert not isinstance(failing.error, ConfigTimeoutError)
-
-
 def test_a_stopped_store_sends_and_reads_nothing_more() -> None:
     cluster = Cluster(ExactlyOnce.ENABLED)
     store, channel = cluster.worker()
@@ -156,41 +107,3 @@ def test_a_snapshot_is_a_copy__without_what_is_deferred() -> None:
     store.put_connector("a", {"v": "2"}).result()
     store.put_tasks("a", TWO_TASKS).result()
     assert (taken.config("a"), taken.task_count("a")) == ({"v": "1"}, 0)
-
-
-def test_what_an_empty_snapshot_answers_about_an_unknown_connector() -> None:
-    unknown = EMPTY.of_connector("a")
-    assert (EMPTY.offset, EMPTY.session_key, EMPTY.connectors(), "a" in EMPTY) == (-1, None, (), False)
-    assert (EMPTY.config("a"), EMPTY.target_state("a"), EMPTY.task_count("a")) == (None, None, 0)
-    assert (list(EMPTY.tasks("a")), EMPTY.task_config("a", 0)) == ([], None)
-    assert (unknown.applied, unknown.task_count_record, unknown.generation) == (None, None, None)
-    assert (unknown.pending_fencing, unknown.inconsistent) == (False, False)
-
-
-def test_tasks_are_counted_by_the_last_commit__configs_above_stay() -> None:
-    store, _channel = Cluster().worker()
-    store.put_connector("a", {}).result()
-    store.put_tasks("a", TWO_TASKS).result()
-    store.put_tasks("a", TWO_TASKS[:1]).result()
-    taken = store.snapshot()
-    assert (list(taken.tasks("a")), taken.task_count("a")) == ([0], 1)
-    assert taken.task_config("a", 1) == {"t": "1"}
-    store.remove_connector("a").result()
-    gone = store.snapshot()
-    assert (gone.task_count("a"), gone.task_config("a", 1), gone.of_connector("a").generation) == (0, None, 1)
-    assert gone.of_connector("a").pending_fencing
-
-
-def test_tasks_are_listed_up_to_the_count_without_a_look_at_their_configs() -> None:
-    taken = ConfigSnapshot(known={"a": ConnectorState(config={}, task_count=2)})
-    assert (list(taken.tasks("a")), taken.task_config("a", 0)) == ([0, 1], None)
-
-
-def test_a_connector_config_is_reported_also_when_it_is_the_one_before() -> None:
-    store, channel = Cluster().worker()
-    reported: list[ConfigChange] = []
-    store.listener = reported.append
-    store.put_connector("a", {"v": "1"}).result()
-    store.put_connector("a", {"v": "1"}).result()
-    assert reported == [ConnectorConfigUpdate("a")] * 2
-    assert not channel.behind

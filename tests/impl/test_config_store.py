@@ -6,11 +6,8 @@ import pytest
 
 from rebalance_check.impl.connect.config.channel import ConfigChannel
 from rebalance_check.impl.connect.config.errors import (
-    ConfigStoreError,
     ConfigTimeoutError,
     ConfigWriteError,
-    PartitionCountError,
-    PrivilegedWriteError,
     PrivilegeError,
     UnsupportedError,
 )
@@ -68,29 +65,6 @@ def step(channel: ConfigChannel) -> bool:
     return True
 
 
-def test_a_worker_knows_what_it_wrote_when_it_has_read_it_back() -> None:
-    store, channel = Cluster().worker(prompt=False)
-    call = store.put_connector("a", {"v": "1"})
-    assert step(channel)
-    assert step(channel)
-    assert "a" not in store.snapshot()
-    assert not call.done
-    while step(channel):
-        pass
-    call.result()
-    assert store.snapshot().config("a") == {"v": "1"}
-
-
-def test_tasks_are_committed_after_they_were_read_back() -> None:
-    cluster = Cluster()
-    store, _ = cluster.worker()
-    store.put_connector("a", {}, TargetState.STOPPED).result()
-    store.put_tasks("a", TWO_TASKS).result()
-    assert cluster.keys() == ["target-state-a", "connector-a", "task-a-0", "task-a-1", "commit-a"]
-    assert store.snapshot().task_counts == {"a": 2}
-    assert store.snapshot().target_state("a") is TargetState.STOPPED
-
-
 @pytest.mark.parametrize("steps", range(9))
 def test_a_writer_may_end_between_any_two_steps(steps: int) -> None:
     """Whatever it left, another worker lists the tasks of the write before, or of the new one; never a mixture."""
@@ -109,24 +83,6 @@ def test_a_writer_may_end_between_any_two_steps(steps: int) -> None:
     assert texts in ([{"t": "old"}], [{"t": "new"}] * 2)
 
 
-WRITES: dict[str, Callable[[ConfigStore], ConfigCall]] = {
-    "connector": lambda store: store.put_connector("a", {}),
-    "tasks": lambda store: store.put_tasks("a", TWO_TASKS),
-    "removal": lambda store: store.remove_connector("a"),
-    "count": lambda store: store.put_task_count("a", 2),
-    "key": lambda store: store.put_session_key(SessionKey(b"x", "HmacSHA256", 1)),
-}
-
-
-@pytest.mark.parametrize("write", WRITES)
-def test_a_privileged_write_needs_privileges_where_it_is_a_transaction(write: str) -> None:
-    store, _ = Cluster(ExactlyOnce.PREPARING).worker()
-    with pytest.raises(PrivilegeError, match="claim them first"):
-        WRITES[write](store).result()
-    store.claim_privileges().result()
-    WRITES[write](store).result()
-
-
 @pytest.mark.parametrize(("rewrite_tasks", "left"), [(False, 0), (True, 2)])
 def test_tasks_that_are_rewritten_behind_their_connector_survive_compaction(rewrite_tasks: bool, left: int) -> None:
     """KAFKA-17719, and a writer that mends it."""
@@ -139,27 +95,6 @@ def test_tasks_that_are_rewritten_behind_their_connector_survive_compaction(rewr
     later, _ = cluster.worker("w1")
     assert store.snapshot().task_counts == {"a": 2}
     assert later.snapshot().task_counts == {"a": left}
-
-
-def test_any_worker_writes_target_states_and_levels() -> None:
-    cluster = Cluster(ExactlyOnce.ENABLED)
-    store, _ = cluster.worker()
-    store.put_target_state("a", TargetState.PAUSED).result()
-    store.put_logger_level("org.x", "DEBUG").result()
-    assert cluster.keys() == ["target-state-a", "logger-cluster-org.x"]
-
-
-def test_a_fenced_leader_writes_nothing_and_loses_its_privileges() -> None:
-    cluster = Cluster(ExactlyOnce.ENABLED)
-    old, _ = cluster.worker()
-    new, _ = cluster.worker("w1")
-    old.claim_privileges().result()
-    new.claim_privileges().result()
-    with pytest.raises(PrivilegedWriteError):
-        old.put_connector("a", {}).result()
-    assert (old.privileged, new.privileged, cluster.keys()) == (False, True, [])
-    with pytest.raises(PrivilegeError):
-        old.put_connector("a", {}).result()
 
 
 def test_what_a_fenced_leader_had_sent_is_aborted() -> None:
@@ -234,34 +169,6 @@ def test_a_transaction_has_its_own_time_outs__what_follows_it_has_not() -> None:
         call.result()
 
 
-def test_a_refresh_that_takes_too_long_is_a_timeout() -> None:
-    cluster = Cluster()
-    store, channel = cluster.worker()
-    channel.readable = False
-    call = store.refresh(100)
-    cluster.clock.run_until(100)
-    store.expire()
-    with pytest.raises(ConfigTimeoutError):
-        call.result()
-
-
-def test_a_topic_of_two_partitions_is_refused() -> None:
-    with pytest.raises(PartitionCountError, match="2 partitions"):
-        Cluster(partitions=2).worker()
-
-
-def test_tasks_cannot_be_removed() -> None:
-    store, _ = Cluster().worker()
-    with pytest.raises(UnsupportedError):
-        store.remove_tasks("a")
-
-
-def test_a_result_before_the_end_of_a_call_is_an_error() -> None:
-    store, _ = Cluster().worker(prompt=False)
-    with pytest.raises(ConfigStoreError, match="step 1 of 2"):
-        store.put_connector("a", {}).result()
-
-
 def test_a_record_at_which_the_reader_throws_costs_the_rest_of_its_batch() -> None:
     cluster = Cluster()
     store, channel = cluster.worker(prompt=False)
@@ -293,3 +200,27 @@ def test_the_reader_ends_at_such_a_record_in_the_first_batch_after_a_read_to_the
     store.expire()
     with pytest.raises(ConfigTimeoutError):
         call.result()
+
+
+WRITES: dict[str, Callable[[ConfigStore], ConfigCall]] = {
+    "connector": lambda store: store.put_connector("a", {}),
+    "tasks": lambda store: store.put_tasks("a", TWO_TASKS),
+    "removal": lambda store: store.remove_connector("a"),
+    "count": lambda store: store.put_task_count("a", 2),
+    "key": lambda store: store.put_session_key(SessionKey(b"x", "HmacSHA256", 1)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_privileged_write_needs_privileges_where_it_is_a_transaction(write: str) -> None:
+    store, _ = Cluster(ExactlyOnce.PREPARING).worker()
+    with pytest.raises(PrivilegeError, match="claim them first"):
+        WRITES[write](store).result()
+    store.claim_privileges().result()
+    WRITES[write](store).result()
+
+
+def test_tasks_cannot_be_removed() -> None:
+    store, _ = Cluster().worker()
+    with pytest.raises(UnsupportedError):
+        store.remove_tasks("a")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
-from rebalance_check.integration.lockstep.config_ours import OurConfigStores
-from rebalance_check.integration.lockstep.sequence import StepSequence
+from rebalance_check.integration.comparison.stores.config_ours import OurConfigStores
+from rebalance_check.integration.comparison.stores.sequence import StepSequence
 
 DATA = Path(__file__).parents[1] / "data" / "connect" / "config_vectors.json"
 RECORDED = json.loads(DATA.read_text(encoding="utf-8"))

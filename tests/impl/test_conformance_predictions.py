@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from rebalance_check.impl.conformance import predictions as moves_module
-from rebalance_check.impl.conformance.predictions import Predictions
+from rebalance_check.impl.comparison.to_model import predictions as moves_module
+from rebalance_check.impl.comparison.to_model.predictions import Predictions
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 

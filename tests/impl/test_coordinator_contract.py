@@ -1,4 +1,4 @@
-"""What a coordinator may rely on (KIP-795), on random replies of a group: callbacks, generations, ids, the end."""
+"""The contract of a coordinator (KIP-795), on random replies of a group: callbacks, generations, ids, the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error
 from tests.impl.found_coordinator import found_in, with_coordinator
 
-SEEDS = range(150)
+SEEDS = range(60)
 STEPS = 150
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
 RETRIED = {
@@ -46,12 +46,13 @@ class Call(NamedTuple):
 
 
 class Noting(Coordinator):
-    """A member that notes its callbacks, and fails to apply one assignment in ten."""
+    """A member that notes its callbacks; one in ten is not finished, or fails."""
 
     def __init__(self, recorder: Recorder, random: Random) -> None:
         super().__init__(CONFIG, recorder, member="m0")
         self.calls: list[Call] = []
         self.named_leader: set[int] = set()
+        self.unfinished = False
         self._random = random
 
     def _note(self, name: str, *args: object) -> None:
@@ -65,16 +66,19 @@ class Noting(Coordinator):
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
         self._note("prepare", generation_id, member_id)
-        return True
+        self.unfinished = self._random.random() < 0.1
+        return not self.unfinished
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
         self._note("assign", leader_id, protocol)
+        if self._random.random() < 0.1:
+            raise ZeroDivisionError("assign")
         return {member.member_id: b"yours" for member in members}
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
         self._note("complete", generation_id, member_id, protocol, assignment)
         if self._random.random() < 0.1:
-            raise ZeroDivisionError("not now")
+            raise ZeroDivisionError("complete")
 
     def on_leave_prepare(self) -> None:
         self._note("leave")
@@ -88,6 +92,8 @@ class Walk:
         self.now_ms, self.generation, self.ids_given = 0, 0, 0
         self.member = with_coordinator(Noting(Recorder("g", "m0", lambda: self.now_ms, None), self.random))
         self.sent: list[tuple[int, MemberRequest]] = []
+        self.joined_unprepared = 0
+        self.surfaced: set[str] = set()
         self.seen: list[tuple[Generation, MemberState, Generation | None]] = []
         for _ in range(STEPS):
             self._step()
@@ -104,15 +110,21 @@ class Walk:
             self.member.tick(self.now_ms)
         else:
             self._poll()
-        self.sent += self.member.take_requests()
+        self._take()
+
+    def _take(self) -> None:
+        new = self.member.take_requests()
+        self.joined_unprepared += self.member.unfinished and any(isinstance(each, JoinGroupRequest) for _, each in new)
+        self.sent += new
 
     def _poll(self) -> None:
         try:
             self.member.poll(self.now_ms)
-        except ZeroDivisionError:
+        except ZeroDivisionError as failure:
+            self.surfaced.add(str(failure))
             return
         finally:
-            self.sent += self.member.take_requests()
+            self._take()
         found_in(self.sent, self.member, self.now_ms)
 
     def _answer(self, number: int, request: MemberRequest) -> None:
@@ -213,6 +225,14 @@ def test_a_member_id_does_not_change_inside_a_generation(walks: list[Walk]) -> N
     for walk in walks:
         pairs = {(each.generation_id, each.member_id) for each, _state, _stable in walk.seen if not each.reset}
         assert len({generation for generation, _ in pairs}) == len(pairs)
+
+
+def test_failures_of_callbacks_surface_from_poll(walks: list[Walk]) -> None:
+    assert set().union(*(walk.surfaced for walk in walks)) == {"assign", "complete"}
+
+
+def test_no_join_group_is_sent_before_a_member_is_prepared(walks: list[Walk]) -> None:
+    assert all(walk.joined_unprepared == 0 for walk in walks)
 
 
 def test_no_callback_comes_after_the_end(walks: list[Walk]) -> None:

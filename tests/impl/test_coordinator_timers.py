@@ -23,37 +23,6 @@ def fired(timers: Timers, now_ms: int) -> list[str]:
     return names
 
 
-def test_timers_fire_by_deadline__then_in_the_order_of_arming() -> None:
-    timers = Timers()
-    for name, deadline in (("late", 9), ("first", 5), ("second", 5)):
-        timers.arm(key(name), deadline)
-    assert fired(timers, 9) == ["first", "second", "late"]
-
-
-def test_a_timer_is_not_due_before_its_deadline() -> None:
-    timers = Timers()
-    timers.arm(key("a"), 5)
-    assert fired(timers, 4) == []
-    assert fired(timers, 5) == ["a"]
-
-
-def test_arming_again_replaces_the_deadline() -> None:
-    timers = Timers()
-    timers.arm(key("a"), 5)
-    timers.arm(key("a"), 8)
-    assert timers.next_deadline() == 8
-    assert fired(timers, 7) == []
-
-
-def test_a_cancelled_timer_does_not_fire() -> None:
-    timers = Timers()
-    timers.arm(key("a"), 5)
-    timers.cancel(key("a"))
-    timers.cancel(key("never armed"))
-    assert timers.next_deadline() is None
-    assert fired(timers, 9) == []
-
-
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 20), st.booleans()), max_size=300))
 def test_timers_fire_as_a_plain_list_would_have_them(steps: list[tuple[str, int, bool]]) -> None:
     timers, plain = Timers(), dict[str, tuple[int, int]]()

@@ -1,4 +1,4 @@
-"""What the leader removes from the status topic when it is assigned work."""
+"""Statuses that the leader removes from the topic when it is assigned work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.impl.herder_alone import LoneHerder
 
 
 def destroyed(alone: LoneHerder) -> list[str]:
-    """What the herder wrote tombstones for."""
+    """The keys that the herder wrote tombstones for."""
     return [text.removesuffix(" DESTROYED") for text in alone.written() if text.endswith(" DESTROYED")]
 
 

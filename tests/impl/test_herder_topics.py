@@ -1,4 +1,4 @@
-"""Which topics connectors use (KIP-558): a herder writes it down, and forgets it with the connector or when asked to.
+"""Topics that connectors use (KIP-558): a herder writes them down, and forgets it with the connector or when asked to.
 
 And the start of a herder: it joins when both its stores have read to the end.
 """

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from rebalance_check.impl.connect.config.changes import (
     ConfigChange,
     ConnectorConfigRemove,
@@ -76,26 +74,6 @@ class Herder(Updating):
                 next(steps)
             except StopIteration as end:
                 return bool(end.value)
-
-
-@pytest.mark.parametrize("mode", list(ConnectMode))
-def test_another_configuration_restarts_the_connector_alone(mode: ConnectMode) -> None:
-    herder = Herder(mode)
-    assert not herder.tick(ConnectorConfigUpdate("sink"))
-    assert herder.done == [f"stops {SINK}", f"starts {SINK}"]
-
-
-def test_a_commit_stops_the_tasks_of_an_incremental_worker_until_the_next_round() -> None:
-    herder = Herder(ConnectMode.COMPATIBLE)
-    assert herder.tick(TaskConfigUpdate("sink", (0,)))
-    assert herder.done == ["joins again", f"stops {TASK}"]
-    assert herder.tasks_to_restart == {TASK}
-
-
-def test_a_commit_in_an_eager_group_leaves_all_to_the_round() -> None:
-    herder = Herder(ConnectMode.EAGER)
-    assert herder.tick(TaskConfigUpdate("sink", (0,)))
-    assert herder.done == ["joins again"]
 
 
 def test_a_commit_of_an_eager_group_stops_the_tasks_of_an_incremental_one__as_in_kafka() -> None:

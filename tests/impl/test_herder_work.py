@@ -11,7 +11,7 @@ from rebalance_check.impl.connect.config.values import TargetState
 from rebalance_check.impl.connect.herder.behaviour import Behaviour
 from rebalance_check.impl.connect.herder.worker import AlreadyRuns
 from rebalance_check.impl.connect.status.codec import TaskKey
-from rebalance_check.model.vocabulary.events import StatusAttempted
+from rebalance_check.model.vocabulary.events import Event, StatusAttempted, WorkStateChanged
 from tests.impl.herder_work import SINK, TASK, Bench
 
 
@@ -20,184 +20,135 @@ def bench() -> Bench:
     return Bench()
 
 
-def test_a_connector_writes_running_when_it_started_and_asks_for_its_tasks(bench: Bench) -> None:
-    bench.behaviours[SINK] = Behaviour(start_ms=50)
-    bench.connector()
-    bench.run(49)
-    assert (bench.written(), bench.reached) == ([], [])
-    bench.run(1)
-    assert (bench.written(), bench.reached) == (["RUNNING"], ["sink"])
+def trace(kind: str, behaviour: Behaviour, steps: str) -> str:
+    """Each thing that happens in these steps behind its time in ms; a status is marked where its write was safe."""
+    bench = Bench()
+    key = SINK if kind == "connector" else TASK
+    bench.behaviours[key] = behaviour
+    for step in steps.split("; "):
+        verb, _, rest = step.partition(" ")
+        match verb:
+            case "start":
+                (bench.connector if key == SINK else bench.task)(TargetState[rest or "STARTED"])
+            case "run":
+                bench.run(int(rest or 0))
+            case "to":
+                bench.worker.transition("sink", TargetState[rest])
+            case "stop":
+                bench.stop(key)
+    asked = f"; tasks asked for: {len(bench.reached)}" if bench.reached else ""
+    return "; ".join(text for event in bench.events if (text := in_words(event))) + asked
 
 
-def test_a_task_writes_running_only_after_its_start_succeeded(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(start_ms=50)
-    bench.task()
-    bench.run(49)
-    assert bench.written() == []
-    bench.run(1)
-    assert bench.written() == ["RUNNING"]
+def in_words(event: Event) -> str:
+    """A status that is written, or the end of an instance."""
+    if isinstance(event, StatusAttempted):
+        return f"{event.time_ms} {event.status}{' safe' if event.safe else ''}"
+    is_left_out = type(event).__name__.startswith("Status") or isinstance(event, WorkStateChanged)
+    return "" if is_left_out else f"{event.time_ms} {type(event).__name__}"
 
 
-def test_a_connector_is_paused_and_resumed_by_its_target_state(bench: Bench) -> None:
-    bench.connector()
-    bench.run()
-    for target in (TargetState.PAUSED, TargetState.STARTED, TargetState.STOPPED):
-        bench.worker.transition("sink", target)
-        bench.run()
-    assert bench.written() == ["RUNNING", "PAUSED", "RUNNING", "STOPPED"]
-    assert bench.reached == ["sink", "sink"]
+CASES: dict[str, tuple[str, Behaviour, str, str]] = {
+    "a connector writes running when it started and asks for its tasks": (
+        "connector", Behaviour(start_ms=50), "start; run 49; run 1",
+        "0 ConnectorStarted; 50 RUNNING; tasks asked for: 1",
+    ),
+    "a task writes running only after its start succeeded": (
+        "task", Behaviour(start_ms=50), "start; run 49; run 1",
+        "0 TaskStarted; 50 RUNNING",
+    ),
+    "a connector is paused and resumed by its target state": (
+        "connector", Behaviour(), "start; run; to PAUSED; run; to STARTED; run; to STOPPED; run",
+        "0 ConnectorStarted; 0 RUNNING; 0 PAUSED; 0 RUNNING; 0 STOPPED; tasks asked for: 2",
+    ),
+    "a task is paused and resumed by the target state of its connector": (
+        "task", Behaviour(), "start; run; to PAUSED; to STARTED",
+        "0 TaskStarted; 0 RUNNING; 0 PAUSED; 0 RUNNING",
+    ),
+    "a task born paused writes paused and starts only when it is resumed": (
+        "task", Behaviour(), "start PAUSED; run; to STARTED; run",
+        "0 TaskStarted; 0 PAUSED; 0 RUNNING",
+    ),
+    "a resumed task that is stopped while it starts, starts first": (
+        "task", Behaviour(start_ms=50), "start PAUSED; run; to STARTED; run 10; stop; run",
+        "0 TaskStarted; 0 PAUSED; 50 RUNNING; 50 TaskStopped; 50 UNASSIGNED safe",
+    ),
+    "a task that is paused and resumed while it starts, starts once": (
+        "task", Behaviour(start_ms=50), "start PAUSED; run; to STARTED; run 10; to PAUSED; run 10; to STARTED; run 110",
+        "0 TaskStarted; 0 PAUSED; 50 RUNNING",
+    ),
+    "a connector whose target is stopped never starts": (
+        "connector", Behaviour(), "start STOPPED; run",
+        "0 ConnectorStarted; 0 STOPPED",
+    ),
+    "a connector whose start fails": (
+        "connector", Behaviour(fails_at_start=True), "start; run",
+        "0 ConnectorStarted; 0 FAILED safe",
+    ),
+    "a task whose start fails is still there until it is stopped": (
+        "task", Behaviour(fails_at_start=True), "start; run; stop",
+        "0 TaskStarted; 0 FAILED safe; 0 TaskStopped",
+    ),
+    "a connector that fails at run time": (
+        "connector", Behaviour(fails_after_ms=500), "start; run 500",
+        "0 ConnectorStarted; 0 RUNNING; 500 FAILED safe; tasks asked for: 1",
+    ),
+    "a task that fails at run time": (
+        "task", Behaviour(fails_after_ms=500), "start; run 500",
+        "0 TaskStarted; 0 RUNNING; 500 FAILED safe",
+    ),
+    "an orderly end of a connector": (
+        "connector", Behaviour(), "start; run; stop",
+        "0 ConnectorStarted; 0 RUNNING; 0 ConnectorStopped; 0 UNASSIGNED safe; tasks asked for: 1",
+    ),
+    "an orderly end of a task": (
+        "task", Behaviour(), "start; run; stop",
+        "0 TaskStarted; 0 RUNNING; 0 TaskStopped; 0 UNASSIGNED safe",
+    ),
+    "a task that fails while it is stopped": (
+        "task", Behaviour(fails_after_ms=200, stop_ms=1_000), "start; run 100; stop",
+        "0 TaskStarted; 0 RUNNING; 1100 TaskStopped; 1100 UNASSIGNED safe",
+    ),
+    "a connector whose stop fails": (
+        "connector", Behaviour(fails_at_stop=True), "start; run; stop",
+        "0 ConnectorStarted; 0 RUNNING; 0 FAILED safe; 0 ConnectorStopped; tasks asked for: 1",
+    ),
+    "a task stopped before its thread ran never starts": (
+        "task", Behaviour(begin_ms=300), "start; stop",
+        "0 TaskStarted; 300 TaskStopped; 300 UNASSIGNED safe",
+    ),
+    "a slow task is cancelled after its time and writes nothing about its end": (
+        "task", Behaviour(stop_ms=20_000), "start; run; stop; run 20000",
+        "0 TaskStarted; 0 RUNNING; 5000 WorkCancelled; 20000 CancelledWorkEnded",
+    ),
+    "a slow connector writes unassigned before it is cancelled and nothing after": (
+        "connector", Behaviour(stop_ms=20_000), "start; run; stop; run 20000",
+        "0 ConnectorStarted; 0 RUNNING; 5000 WorkCancelled; 5000 UNASSIGNED safe; "
+        "20000 CancelledWorkEnded; tasks asked for: 1",
+    ),
+    # Race R20: nothing checks that the task was taken away meanwhile.
+    "a cancelled task that was still starting writes running all the same": (
+        "task", Behaviour(start_ms=9_000), "start; run 1000; stop; run 10000",
+        "0 TaskStarted; 6000 WorkCancelled; 9000 RUNNING; 9000 CancelledWorkEnded",
+    ),
+    "what was cancelled may start again while the old instance goes on": (
+        "task", Behaviour(stop_ms=20_000), "start; run; stop; start; run; run 20000",
+        "0 TaskStarted; 0 RUNNING; 5000 WorkCancelled; 5000 TaskStarted; 5000 RUNNING; 20000 CancelledWorkEnded",
+    ),
+}  # fmt: skip
+"""The work, its behaviour, what happens to it, and the trace of that."""
 
 
-def test_a_task_is_paused_and_resumed_by_the_target_state_of_its_connector(bench: Bench) -> None:
-    bench.task()
-    bench.run()
-    bench.worker.transition("sink", TargetState.PAUSED)
-    bench.worker.transition("sink", TargetState.STARTED)
-    assert bench.written() == ["RUNNING", "PAUSED", "RUNNING"]
-
-
-def test_a_task_born_paused_writes_paused_and_starts_only_when_it_is_resumed(bench: Bench) -> None:
-    bench.task(TargetState.PAUSED)
-    bench.run()
-    assert bench.written() == ["PAUSED"]
-    assert not bench.worker.is_running(TASK)
-    bench.worker.transition("sink", TargetState.STARTED)
-    bench.run()
-    assert bench.written() == ["PAUSED", "RUNNING"]
-
-
-def test_a_resumed_task_that_is_stopped_while_it_starts__starts_first(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(start_ms=50)
-    bench.task(TargetState.PAUSED)
-    bench.run()
-    bench.worker.transition("sink", TargetState.STARTED)
-    bench.run(10)
-    bench.stop(TASK)
-    bench.run()
-    assert bench.written() == ["PAUSED", "RUNNING", "UNASSIGNED safe"]
-
-
-def test_a_task_that_is_paused_and_resumed_while_it_starts__starts_once(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(start_ms=50)
-    bench.task(TargetState.PAUSED)
-    bench.run()
-    for target in (TargetState.STARTED, TargetState.PAUSED, TargetState.STARTED):
-        bench.worker.transition("sink", target)
-        bench.run(10)
-    bench.run(100)
-    assert bench.written() == ["PAUSED", "RUNNING"]
-
-
-def test_a_connector_whose_target_is_stopped_never_starts(bench: Bench) -> None:
-    bench.connector(TargetState.STOPPED)
-    bench.run()
-    assert (bench.written(), bench.reached) == (["STOPPED"], [])
-
-
-@pytest.mark.parametrize("key", [SINK, TASK])
-def test_a_failed_start_writes_failed_with_a_safe_write(bench: Bench, key: object) -> None:
-    bench.behaviours[SINK] = bench.behaviours[TASK] = Behaviour(fails_at_start=True)
-    (bench.connector if key == SINK else bench.task)()
-    bench.run()
-    assert bench.written() == ["FAILED safe"]
-
-
-@pytest.mark.parametrize("key", [SINK, TASK])
-def test_a_failure_at_run_time_writes_failed_with_a_safe_write(bench: Bench, key: object) -> None:
-    bench.behaviours[SINK] = bench.behaviours[TASK] = Behaviour(fails_after_ms=500)
-    (bench.connector if key == SINK else bench.task)()
-    bench.run(500)
-    assert bench.written() == ["RUNNING", "FAILED safe"]
-
-
-@pytest.mark.parametrize("key", [SINK, TASK])
-def test_an_orderly_end_writes_unassigned_with_a_safe_write(bench: Bench, key: object) -> None:
-    (bench.connector if key == SINK else bench.task)()
-    bench.run()
-    assert bench.stop(SINK, TASK) <= 100
-    assert bench.written() == ["RUNNING", "UNASSIGNED safe"]
-
-
-def test_a_task_that_fails_while_it_is_stopped_writes_unassigned(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(fails_after_ms=200, stop_ms=1_000)
-    bench.task()
-    bench.run(100)
-    bench.stop(TASK)
-    assert bench.written() == ["RUNNING", "UNASSIGNED safe"]
-
-
-def test_a_connector_whose_stop_fails_writes_failed(bench: Bench) -> None:
-    bench.behaviours[SINK] = Behaviour(fails_at_stop=True)
-    bench.connector()
-    bench.run()
-    bench.stop(SINK)
-    assert bench.written() == ["RUNNING", "FAILED safe"]
-
-
-def test_a_task_stopped_before_its_thread_ran_never_starts(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(begin_ms=300)
-    bench.task()
-    bench.stop(TASK)
-    assert bench.written() == ["UNASSIGNED safe"]
-
-
-def test_a_slow_task_is_cancelled_after_its_time_and_writes_nothing_about_its_end(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(stop_ms=20_000)
-    bench.task()
-    bench.run()
-    assert bench.stop(TASK) == 5_000
-    assert bench.named()[-1] == "WorkCancelled"
-    bench.run(20_000)
-    assert bench.named()[-1] == "CancelledWorkEnded"
-    assert bench.written() == ["RUNNING"]
-
-
-def test_a_slow_connector_writes_unassigned_before_it_is_cancelled_and_nothing_after(bench: Bench) -> None:
-    bench.behaviours[SINK] = Behaviour(stop_ms=20_000)
-    bench.connector()
-    bench.run()
-    assert bench.stop(SINK) == 5_000
-    bench.run(20_000)
-    assert bench.written() == ["RUNNING", "UNASSIGNED safe"]
-    assert bench.named()[-2:] == ["WorkCancelled", "CancelledWorkEnded"]
-
-
-def test_a_cancelled_task_that_was_still_starting_writes_running_all_the_same(bench: Bench) -> None:
-    """Race R20: nothing checks that the task was taken away meanwhile."""
-    bench.behaviours[TASK] = Behaviour(start_ms=9_000)
-    bench.task()
-    bench.run(1_000)
-    assert bench.stop(TASK) == 5_000
-    bench.run(10_000)
-    assert bench.written() == ["RUNNING"]
-
-
-def test_what_was_cancelled_may_start_again_while_the_old_instance_goes_on(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(stop_ms=20_000)
-    bench.task()
-    bench.run()
-    bench.stop(TASK)
-    bench.task()
-    bench.run()
-    assert bench.worker.is_running(TASK)
-    bench.run(20_000)
-    assert bench.named() == ["TaskStarted", "WorkStateChanged", "WorkCancelled", "TaskStarted", "WorkStateChanged",
-                             "CancelledWorkEnded"]  # fmt: skip
+@pytest.mark.parametrize("case", CASES)
+def test_work_writes_its_statuses(case: str) -> None:
+    kind, behaviour, steps, expected = CASES[case]
+    assert trace(kind, behaviour, steps) == expected
 
 
 def test_what_exists_in_the_worker_cannot_be_started_again(bench: Bench) -> None:
     bench.task()
     with pytest.raises(AlreadyRuns, match="stop it before it is started again"):
         bench.task()
-
-
-def test_a_failed_task_is_still_there_until_it_is_stopped(bench: Bench) -> None:
-    bench.behaviours[TASK] = Behaviour(fails_at_start=True)
-    bench.task()
-    bench.run()
-    assert bench.named() == ["TaskStarted", "WorkStateChanged"]
-    assert bench.stop(TASK) == 0
-    assert bench.named()[-1] == "TaskStopped"
 
 
 def test_each_task_has_a_time_of_its_own_and_eight_stop_at_once(bench: Bench) -> None:

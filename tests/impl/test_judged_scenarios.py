@@ -12,11 +12,19 @@ import pytest
 
 from rebalance_check.commands import _mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioSearch, planted
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios import Scenario, history_of
+from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.model.vocabulary.events import GroupDescribed, ReplyReceived
-from rebalance_check.pipeline.scenario_runs import KEPT, break_scenario, judge_scenario, shrink_scenario
+from rebalance_check.pipeline.scenario_runs import (
+    KEPT,
+    break_scenario,
+    judge_scenario,
+    shrink_scenario,
+    simulate_scenario,
+)
 from rebalance_check.properties.catalogue import KAFKA_BREAKS, select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
@@ -54,11 +62,21 @@ def test_a_scenario_breaks_no_invariant(path: Path, scenario: Scenario) -> None:
 
 
 def test_no_random_scenario_breaks_an_invariant() -> None:
-    assert {seed: found for seed in range(200) if (found := broken(random_scenario(seed)))} == {}
+    assert {seed: found for seed in range(80) if (found := broken(random_scenario(seed)))} == {}
+
+
+WAITING_WRITES = (90_005_041, 90_005_587, 90_005_629, 90_012_515)
+"""Seeds of scenarios in which a static member returns, or a group waits, while a record is not written yet."""
+
+
+@pytest.mark.parametrize("seed", WAITING_WRITES)
+def test_who_waits_for_a_write_is_neither_late_nor_early(seed: int) -> None:
+    history = simulate_scenario(seed, SimulationOptions(steps=DEFAULT_STEPS))
+    assert list(judge(history, KEPT).counterexamples) == []
 
 
 def test_no_wide_scenario_breaks_an_invariant() -> None:
-    assert {seed: found for seed in range(150) if (found := broken(wide_scenario(seed)))} == {}
+    assert {seed: found for seed in range(60) if (found := broken(wide_scenario(seed)))} == {}
 
 
 @pytest.mark.parametrize(
@@ -84,12 +102,12 @@ def test_a_scenario_that_was_accused_without_cause(seed: int, steps: int) -> Non
 
 @pytest.mark.nightly
 def test_no_random_scenario_breaks_an_invariant__in_many_more() -> None:
-    assert {seed: found for seed in range(200, 10_000) if (found := broken(random_scenario(seed)))} == {}
+    assert {seed: found for seed in range(80, 10_000) if (found := broken(random_scenario(seed)))} == {}
 
 
 @pytest.mark.nightly
 def test_no_wide_scenario_breaks_an_invariant__in_many_more() -> None:
-    assert {seed: found for seed in range(150, 6_000) if (found := broken(wide_scenario(seed)))} == {}
+    assert {seed: found for seed in range(60, 6_000) if (found := broken(wide_scenario(seed)))} == {}
 
 
 @pytest.mark.parametrize("name", BROKEN_BY_OURS)

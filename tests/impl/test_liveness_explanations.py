@@ -47,7 +47,13 @@ def _explained(history: list[Event]) -> Counterexample:
     return verdict.counterexample
 
 
-@pytest.mark.parametrize("mutant", STUCK, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        pytest.param(mutant, id=mutant.name, marks=[] if at % 4 == 0 else [pytest.mark.nightly])
+        for at, mutant in enumerate(STUCK)
+    ],
+)
 def test_a_report_that_a_run_came_to_no_rest_names_a_stuck_member_or_a_loop(mutant: Mutant) -> None:
     found = _explained(_first_run_without_rest(mutant))
     assert any(re.search(why, reason.text) for reason in found.because for why in WHY), str(found)

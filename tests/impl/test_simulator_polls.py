@@ -47,7 +47,7 @@ def test_a_long_poll__is_shorter_than_the_time_after_which_a_member_is_given_up(
 
 
 def test_a_member_is_polled_as_ever__where_that_is_not_drawn() -> None:
-    """Which members are polled rarely is drawn from a stream of its own."""
+    """A stream of its own draws the members that are polled rarely."""
     options = SimulationOptions(protocol=SimulatedProtocol.CONNECT)
     ever = SimulationOptions(
         protocol=SimulatedProtocol.CONNECT, faults=tuple(one for one in options.faults if one != FaultKind.LONG_POLL)

@@ -61,7 +61,7 @@ def test_one_seed_gives_one_schedule__and_another_seed_another() -> None:
     assert len({schedule.actions for schedule in schedules}) == len(SEEDS)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[::4])
 def test_every_action_applies__and_somebody_is_left_to_heal(seed: int) -> None:
     schedule = churn_schedule(seed, SimulationOptions(steps=30))
 

@@ -103,6 +103,19 @@ def test_the_source_of_most_events_beyond_the_bound_is_named(
         count(WATCHED, "m1")
 
 
+def test_while_a_topic_cannot_be_read_the_bound_waits(
+    guard: tuple[VirtualClock, ProgressGuard, Callable[[int, str], None]],
+) -> None:
+    clock, guarded, count = guard
+    guarded.wait(5_000)
+    for time_ms in range(1_000, 5_001, 1_000):
+        clock.run_until(time_ms)
+        count(BURST, "m0")
+    clock.run_until(5_001)
+    with pytest.raises(SpinError):
+        count(BURST + WATCHED, "m0")
+
+
 def test_no_healthy_run_comes_near_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "BURST", BURST // 10)
     options = SimulationOptions(members=6, partitions=6)

@@ -1,4 +1,4 @@
-"""What each record of the status topic does to the cache of a worker: keys, tombstones, stale statuses, topics."""
+"""Keys, values and partitions of records of the status topic, as the cache of a worker reads them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from rebalance_check.impl.connect.status.codec import (
     write_status,
     write_topic,
 )
-from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
-from rebalance_check.impl.connect.status.store import StatusStore
+from rebalance_check.impl.connect.status.shared_log import SharedLog
 from rebalance_check.impl.runtime.recorder import Recorder
 
 CONNECTOR, TASK, OTHER_TASK = ConnectorKey("c"), TaskKey("c", 0), TaskKey("c", 1)
@@ -37,82 +36,7 @@ def cache() -> StatusCache:
     return StatusCache(ValueFormat.KAFKA_4_3)
 
 
-def put(cache: StatusCache, key: object, state: Status, worker: str = "w", generation: int = 1) -> None:
-    """Read a record of this status."""
-    cache.read(str(key), write_status(status(state, worker, generation)))
-
-
 # ------------------------------------------------------------------------------------------------ connectors, tasks
-
-
-def test_a_connectors_status_is_replaced_by_whatever_is_read__also_by_a_lower_generation(cache: StatusCache) -> None:
-    put(cache, CONNECTOR, Status.RUNNING, generation=5)
-    put(cache, CONNECTOR, Status.UNASSIGNED, "x", generation=1)
-    assert cache.get(CONNECTOR) == status(Status.UNASSIGNED, "x", 1)
-
-
-def test_a_value_that_cannot_be_read_leaves_a_connector_as_it_was(cache: StatusCache) -> None:
-    put(cache, CONNECTOR, Status.RUNNING)
-    assert cache.read(str(CONNECTOR), b"{").ignored == "malformed"
-    assert cache.get(CONNECTOR) == status(Status.RUNNING)
-
-
-def test_a_tombstone_of_a_task_ends_its_entry_and_no_other(cache: StatusCache) -> None:
-    for key in (CONNECTOR, TASK, OTHER_TASK):
-        put(cache, key, Status.RUNNING)
-    entry = cache.entry(TASK)
-    cache.read(str(TASK), None)
-    assert entry.deleted
-    assert (cache.get(TASK), list(cache.tasks("c")), cache.connectors()) == (None, [1], ["c"])
-
-
-def test_a_tombstone_of_a_connector_ends_the_entries_of_its_tasks__and_leaves_its_topics(cache: StatusCache) -> None:
-    for key in (CONNECTOR, TASK, OTHER_TASK):
-        put(cache, key, Status.RUNNING)
-    cache.read(str(TOPIC), write_topic(USED))
-    entries = [cache.entry(key) for key in (CONNECTOR, TASK, OTHER_TASK)]
-    cache.read(str(CONNECTOR), None)
-    assert [entry.deleted for entry in entries] == [True] * 3
-    assert (cache.connectors(), cache.tasks("c"), cache.topics("c")) == ([], {}, [USED])
-
-
-def test_an_entry_that_was_removed_begins_anew(cache: StatusCache) -> None:
-    before = cache.entry(TASK)
-    before.sequence = 7
-    cache.read(str(TASK), None)
-    after = cache.entry(TASK)
-    assert (after.sequence, after.deleted, after is before) == (0, False, False)
-
-
-def test_reading_does_not_change_the_sequence_of_an_entry(cache: StatusCache) -> None:
-    cache.entry(TASK).sequence = 7
-    put(cache, TASK, Status.RUNNING)
-    put(cache, TASK, Status.PAUSED)
-    assert cache.entry(TASK).sequence == 7
-
-
-def test_a_worker_s_own_unassigned_of_the_same_generation_is_left_out_too(cache: StatusCache) -> None:
-    put(cache, TASK, Status.RUNNING, "w", 3)
-    put(cache, TASK, Status.UNASSIGNED, "w", 3)
-    assert cache.get(TASK) == status(Status.RUNNING, "w", 3)
-
-
-@pytest.mark.parametrize("state", [state for state in Status if state not in (Status.RUNNING, Status.DESTROYED)])
-def test_running_is_replaced_by_another_status_of_any_generation__but_unassigned(
-    cache: StatusCache, state: Status
-) -> None:
-    put(cache, TASK, Status.RUNNING, generation=5)
-    put(cache, TASK, state, "x", 1)
-    found = cache.get(TASK)
-    assert found is not None
-    assert (found.status is state) == (state is not Status.UNASSIGNED)
-
-
-@pytest.mark.parametrize("state", [Status.PAUSED, Status.FAILED, Status.RESTARTING])
-def test_no_other_status_protects_a_task_from_unassigned(cache: StatusCache, state: Status) -> None:
-    put(cache, TASK, state, generation=5)
-    put(cache, TASK, Status.UNASSIGNED, "x", 1)
-    assert cache.get(TASK) == status(Status.UNASSIGNED, "x", 1)
 
 
 # ------------------------------------------------------------------------------------------------ topics
@@ -186,19 +110,3 @@ def test_the_key_of_a_record_decides_its_partition() -> None:
     partitions = [log.partition_of(key) for key in keys]
     assert partitions[:20] == partitions[20:]
     assert set(partitions) == set(range(5))
-
-
-def test_order_exists_within_a_partition_only() -> None:
-    """A store may read a connector's tombstone before records of its tasks that were appended earlier."""
-    log = SharedLog(2, Recorder("connect", "log", lambda: 0, None))
-    channel = Channel(log, "w")
-    store = channel.store = StatusStore("w", channel, Recorder("connect", "w", lambda: 0, None))
-    number = next(n for n in range(9) if log.partition_of(str(TaskKey("c", n))) != log.partition_of(str(CONNECTOR)))
-    task = TaskKey("c", number)
-    for key, state in ((task, Status.RUNNING), (CONNECTOR, Status.DESTROYED)):
-        store.put(key, status(state))
-        channel.append()
-        channel.waiting.clear()
-    channel.read(log.partition_of(str(CONNECTOR)))
-    channel.read(log.partition_of(str(task)))
-    assert list(store.cache.tasks("c")) == [number]

@@ -16,8 +16,9 @@ from rebalance_check.impl.protocol.connect_protocol import (
 )
 from rebalance_check.impl.protocol.messages import JoinedMember, JoinGroupReply, JoinGroupRequest, SyncGroupRequest
 from rebalance_check.impl.protocol.wire import MalformedBytes
-from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentComputed, OwnerLookedUp, WorkerClaimed
+from rebalance_check.impl.runtime.metrics import Metrics
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import ConnectAssignmentComputed, OwnerLookedUp, WorkerClaimed
 from tests.impl.scripted_worker import URL, Configs, ScriptedWorker, member, work
 
 EAGER, COMPATIBLE, SESSIONED = ConnectMode
@@ -205,16 +206,18 @@ def test_metrics_of_the_coordinator_count_the_claim() -> None:
 
 def test_metrics_of_the_worker_have_the_names_of_kafka() -> None:
     worker = ScriptedWorker()
-    metrics = WorkerRebalanceMetrics()
-    before = metrics.values(worker.coordinator, -1, 0)
+    metrics, registry, generation = WorkerRebalanceMetrics(), Metrics(), [-1]
+    metrics.register(registry, worker.coordinator, lambda: generation[0])
+    before = registry.by_name(0)
     assert before["connect-protocol"] == "SESSIONED"
     assert (before["leader-name"], before["rebalancing"], before["time-since-last-rebalance-ms"]) == ("", 0, math.inf)
     worker.round(4, work("c0"), COMPATIBLE)
+    generation[0] = 4
     metrics.started(1_000)
-    assert metrics.values(worker.coordinator, 4, 1_500)["rebalancing"] == 1
+    assert registry.by_name(1_500)["rebalancing"] == 1
     metrics.succeeded(3_000)
     metrics.succeeded(3_100)
-    assert metrics.values(worker.coordinator, 4, 4_000) == {
+    assert registry.by_name(4_000) == {
         "connect-protocol": "COMPATIBLE",
         "leader-name": "http://other:8083/",
         "epoch": 4,

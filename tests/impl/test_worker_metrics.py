@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalance_check.impl.runtime.metrics import Metrics
 from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.connect.application import WorkerApplication
 from rebalance_check.impl.simulator.subject import GroupRun
@@ -26,3 +27,20 @@ def test_a_worker_alone_measures_what_it_did() -> None:
     assert values["completed-rebalances-total"] == values["rebalance-total"]
     assert values["rebalancing"] == 0
     assert values["assigned-tasks"] == len(claim.tasks) == sum(isinstance(event, TaskStarted) for event in events)
+
+
+def test_a_worker_registers_two_groups_of_metrics__as_kafkas_does() -> None:
+    run = GroupRun(0, SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=()), lambda _: None)
+    run.perform(Action(ActionKind.START_MEMBER, 0, 0))
+    application = run._environment.members[0].application
+    assert isinstance(application, WorkerApplication)
+    metrics = Metrics()
+    application.herder.register_metrics(metrics)
+    described = {(metric.group, metric.name): metric.description for metric in metrics}
+    assert described["connect-coordinator-metrics", "assigned-tasks"] == (
+        "The number of tasks currently assigned to this worker"
+    )
+    assert {name for group, name in described if group == "connect-worker-rebalance-metrics"} == {
+        "connect-protocol", "leader-name", "epoch", "completed-rebalances-total", "rebalancing",
+        "rebalance-max-time-ms", "rebalance-avg-time-ms", "time-since-last-rebalance-ms",
+    }  # fmt: skip

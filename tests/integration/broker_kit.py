@@ -1,4 +1,4 @@
-"""What the tests of the broker kit share: a run of the kit, and what it says."""
+"""Shared by the tests of the broker kit: a run of the kit, and what it says."""
 
 from __future__ import annotations
 

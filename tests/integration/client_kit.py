@@ -1,4 +1,4 @@
-"""What the tests of the client kit share: a correct program, and a run of the kit with it."""
+"""Shared by the tests of the client kit: a correct program, and a run of the kit with it."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def tried(
 
 
 def outcomes(report: KitReport) -> dict[str, Outcome]:
-    """What became of each claim."""
+    """The outcome of each claim."""
     return {row.claim: row.outcome for row in report.rows}

@@ -11,6 +11,7 @@ pytest.importorskip("kafka", reason="brokers of others need the extra 'brokers'"
 
 from rebalance_check.integration.kits.brokers_of_others.known import OTHER_BROKERS, other_broker
 from rebalance_check.integration.kits.brokers_of_others.other_broker import OtherBroker, running
+from rebalance_check.integration.kits.programs import program
 from rebalance_check.integration.kits.programs.python import PythonProgram
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata
@@ -83,3 +84,9 @@ def test_the_command_refuses_what_it_does_not_know(arguments: list[str], sentenc
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(sentence)
+
+
+def test_a_build_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "BUILD_TIMEOUT_S", 0.2)
+    with pytest.raises(RebalanceCheckError, match="slow could not be built: `sleep 60` was ended after 0 s"):
+        program.run_builder("slow", ["/bin/sleep", "60"], tmp_path)

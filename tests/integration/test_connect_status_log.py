@@ -45,13 +45,16 @@ class Store:
     def completed(self, *report: Any) -> None:
         self.completions.append(report)
 
+    def run_retry(self) -> None:
+        self.retries -= 1
+
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> logs.KafkaStatusLog:
     monkeypatch.setattr(logs, "KafkaProducer", Producer)
     monkeypatch.setattr(logs, "TopicReader", lambda *_: None)
     threads = SimpleNamespace(post=lambda action: action(), wake_herder=lambda: None, after=lambda *_: None)
-    made = logs.KafkaStatusLog("127.0.0.1:9", "statuses", threads)  # type: ignore[arg-type]  # posts at once
+    made = logs.KafkaStatusLog("127.0.0.1:9", "statuses", threads, "w0-statuses")  # type: ignore[arg-type]  # posts at once
     made.store = Store()  # type: ignore[assignment]  # notes
     return made
 
@@ -64,7 +67,13 @@ def completions(log: logs.KafkaStatusLog) -> list[Any]:
 def test_the_producer_waits_for_all_replicas__keeps_one_request_in_flight__and_never_retries(
     log: logs.KafkaStatusLog,
 ) -> None:
-    wanted = {"acks": "all", "max_in_flight_requests_per_connection": 1, "retries": 0, "enable_idempotence": False}
+    wanted = {
+        "client_id": "w0-statuses",
+        "acks": "all",
+        "max_in_flight_requests_per_connection": 1,
+        "retries": 0,
+        "enable_idempotence": False,
+    }
     assert wanted.items() <= Producer.made.items()
     assert completions(log) == []
 
@@ -87,3 +96,11 @@ def test_what_a_failure_of_the_producer_is_for_the_store(
         assert completions(log) == []
         log._producer.answered[0][1](failure)
     assert completions(log) == [(4, 1, SendOutcome.FATAL if name in FATAL else SendOutcome.RETRIABLE)]
+
+
+def test_a_write_that_waits_for_its_retry_is_sent_again_at_once(log: logs.KafkaStatusLog) -> None:
+    store: Any = log.store
+    store.retries = 1
+    log.send("status-task-c-0", b"{}", 4, 1)
+    log._producer.answered[0][1](errors.KafkaTimeoutError())
+    assert store.retries == 0

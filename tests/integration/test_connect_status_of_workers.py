@@ -68,6 +68,19 @@ def test_a_batch_of_several_sends_ends_where_another_begins() -> None:
     assert [event.safe for event in found if isinstance(event, StatusAttempted)] == [False, True, False]
 
 
+def test_two_threads_that_send_at_one_time_may_be_appended_in_the_other_order() -> None:
+    found = events([handed(RUNNING.key), handed(REMOVED.key), produced(0)], {0: REMOVED, 1: RUNNING})
+    assert sorted(event.offset for event in found if isinstance(event, StatusAppended)) == [0, 1]
+
+
+def test_a_send_that_two_batches_pass_over_was_not_appended() -> None:
+    lines = [handed(RUNNING.key), handed(REMOVED.key), produced(0), handed(REMOVED.key), produced(2),
+             handed(RUNNING.key), produced(4)]  # fmt: skip
+    found = events(lines, {0: REMOVED, 2: REMOVED, 4: RUNNING})
+    order = [type(event) for event in found if isinstance(event, StatusSent | StatusAppended)]
+    assert order == [StatusSent, StatusAppended] * 3, "the send of record 4 is the one behind the second batch"
+
+
 def test_what_others_appended_between_two_batches_is_not_the_workers() -> None:
     found = events(
         [handed(RUNNING.key), handed(REMOVED.key), produced(0), produced(2)], {0: RUNNING, 1: UNASSIGNED, 2: REMOVED}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.driver.config import ConnectionConfig
 from rebalance_check.integration.driver.link import patience_ms
-from rebalance_check.integration.driver.sockets import Member
+from rebalance_check.integration.driver.sockets import Member, NoBrokersAvailable
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.integration.machine_clock import now_ms
@@ -106,7 +107,7 @@ def test_a_commit_between_two_polls_is_answered(start: Start) -> None:
 
 
 def test_an_absent_broker_is_named(start: Start) -> None:
-    with pytest.raises(RebalanceCheckError, match=r"no broker answers at 127.0.0.1:1 .*Connection refused"):
+    with pytest.raises(NoBrokersAvailable, match=r"no broker answers at 127.0.0.1:1 .*Connection refused"):
         start("m0", bootstrap="127.0.0.1:1").await_stable(0.5)
 
 
@@ -241,3 +242,20 @@ def test_candidates_elect_a_primary(broker: EmbeddedBroker, events: list[Event])
         while not second.coordinator.is_primary:
             second.poll(0.02)
             assert time.monotonic() < deadline
+
+
+def test_a_member_that_is_dropped_without_close_ends_its_heartbeats(broker: EmbeddedBroker) -> None:
+    config = ClientConfig(group_id="dropped", client_id="m0", session_timeout_ms=1_000, heartbeat_interval_ms=100)
+    coordinator = ConsumerCoordinator(
+        config, Recorder("dropped", "m0", now_ms, lambda _: None), member="m0", topics=["t"],
+        assignors=[RangeAssignor()], partitions_per_topic={},
+    )  # fmt: skip
+    member = Member(coordinator, broker.bootstrap)
+    member.__enter__()
+    member.await_stable(10)
+    thread = next(one for one in threading.enumerate() if one.name == "member m0")
+    del member
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert coordinator.generation_if_stable() is not None  # it did not leave: the coordinator waits for its session

@@ -30,7 +30,7 @@ os.kill(child._process.pid, signal.SIGSTOP)
 JAVA_PROGRAMS = {
     "the assignors of a release": """
 import sys, time
-from rebalance_check.integration.oracle.assignors import JavaAssignors
+from rebalance_check.integration.comparison.assignors.assignors import JavaAssignors
 child = JavaAssignors()
 """,
     "virtual Kafka": """

@@ -156,7 +156,7 @@ def test_a_join_and_its_reply_are_recorded_with_what_they_say() -> None:
         **stamp, group="g", seq=0, request=1, api="JoinGroup", version=6, client_id="c", member_id="c-1",
         instance_id="i", session_timeout_ms=6_000, rebalance_timeout_ms=7_000, protocol_type="consumer",
         protocols=("range", "rr"), topics=("t",), subscription_version=2, owned=("t-1",), owned_generation=4,
-        malformed=(("rr", ""),),
+        metadata="a62b4db5", malformed=(("rr", ""),),
     )  # fmt: skip
     assert reply == ReplyObserved(
         **stamp, group="g", seq=1, request=1, api="JoinGroup", reply_generation=4, assigned_member_id="c-1",

@@ -49,8 +49,8 @@ def live(broker: EmbeddedBroker, settings: LiveOptions, *actions: Action) -> lis
     ("protocol", "clients"),
     [
         pytest.param("eager", (AIOKAFKA, LIBRDKAFKA, KAFKA_PYTHON), id="eager"),
-        pytest.param("cooperative", (LIBRDKAFKA, KAFKA_PYTHON), id="cooperative"),
-        pytest.param("eager", (OURS, LIBRDKAFKA, KAFKA_PYTHON), id="eager-ours"),
+        pytest.param("cooperative", (LIBRDKAFKA, KAFKA_PYTHON), id="cooperative", marks=pytest.mark.nightly),
+        pytest.param("eager", (OURS, LIBRDKAFKA, KAFKA_PYTHON), id="eager-ours", marks=pytest.mark.nightly),
         pytest.param("cooperative", (KAFKA_PYTHON, OURS, LIBRDKAFKA), id="cooperative-ours"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``live --known``: the user's own list counts as what is built in, ``--strict`` counts both; limits end runs."""
+"""``live --known``: the user's own list counts as what is built in; limits end runs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
 from rebalance_check.cli import run
-from rebalance_check.commands._live_runs import LiveRuns
+from rebalance_check.commands import _live_runs
+from rebalance_check.commands._live_runs import LiveJudged, LiveRuns
+from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.model.vocabulary.events import Event
 from tests.integration.test_live_known import revoked_twice
@@ -66,13 +67,6 @@ def test_what_is_not_in_the_list_is_a_violation_and_said_at_once(live: Live) -> 
     assert "first finding: histories/eager-0.jsonl: callbacks_alternate: t-0 was revoked" in shown
 
 
-@pytest.mark.parametrize("client", [KAFKA_PYTHON, LIBRDKAFKA])
-def test_strict_counts_what_is_built_in_and_what_is_listed(live: Live, client: ClientName) -> None:
-    code, document, _ = live(revoked_twice(client), "--known", "known.toml", "--strict", "--junit", "junit.xml")
-    assert (code, document["verdict"]) == (10, "violated")
-    assert len(ET.parse("junit.xml").getroot().findall(".//failure")) == 1
-
-
 def test_stop_at_first_ends_at_the_first_new_finding(live: Live) -> None:
     _, document, _ = live(revoked_twice(LIBRDKAFKA), "--seeds", "0:5", "--stop-at-first")
     assert document["runs"] == 1
@@ -83,3 +77,23 @@ def test_stop_at_first_ends_at_the_first_new_finding(live: Live) -> None:
 def test_minutes_end_the_runs(live: Live) -> None:
     _, document, _ = live(revoked_twice(KAFKA_PYTHON), "--minutes", "0.005")
     assert 0 < document["runs"] < 1_000
+
+
+def test_runs_that_are_ended_say_what_they_did_and_where_it_is_kept(
+    live: Live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    live(revoked_twice(LIBRDKAFKA))  # what a run is replaced by is set
+    judged = _live_runs.live_run
+    seeds: list[int] = []
+
+    def interrupted(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
+        seeds.append(seed)
+        if len(seeds) == 3:
+            raise KeyboardInterrupt
+        return judged(broker, runs, seed)
+
+    monkeypatch.setattr(_live_runs, "live_run", interrupted)
+    assert run(["live", "--seeds", "0:5", "--out", "histories"]) == 130
+    said = capsys.readouterr()
+    assert "histories/eager-0" in said.out
+    assert said.err.endswith("ended by SIGINT; 2 runs are judged, 2 found something; histories are kept in histories\n")

@@ -7,8 +7,8 @@ import pytest
 
 from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.brokers import Broker, open_broker
-from rebalance_check.integration.conformance.replay import replay
-from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
+from rebalance_check.integration.comparison.to_model.replay import replay
+from rebalance_check.integration.comparison.to_model.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.model.checker.walks import Graph, tour
 from rebalance_check.model.classic.state import MessageKind
@@ -32,7 +32,7 @@ def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path:
     schedules = list(walks(Bounds.from_address(address), 12))
     with open_broker("embedded") as broker:
         result = replay(broker, schedules, tmp_path)
-    assert result.divergences == ()
+    assert result.differences == ()
     assert (result.schedules, len(result.histories)) == (12, 12)
     assert result.requests > 100
     for history in result.histories:
@@ -103,13 +103,13 @@ def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defe
     )
     schedules = list(islice(fenced, 3))
     with EmbeddedBroker() as sound:
-        assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).divergences == ()
+        assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).differences == ()
     with planted(defect), EmbeddedBroker() as broken:
         result = replay(Broker(broken.bootstrap, "broken"), schedules, tmp_path)
-    assert len(result.divergences) == 3
-    _schedule, divergence = result.divergences[0]
-    assert "ILLEGAL_GENERATION" in str(divergence.predicted[0])
-    assert "ILLEGAL_GENERATION" not in str(divergence.observed)
+    assert len(result.differences) == 3
+    predicted, observed = map(str, result.differences[0].values("answers"))
+    assert "ILLEGAL_GENERATION" in predicted
+    assert "ILLEGAL_GENERATION" not in observed
 
 
 def test_sessions_may_really_run_out(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_sessions_may_really_run_out(tmp_path: Path) -> None:
     assert len(schedules) == 4
     with open_broker("embedded") as broker:
         result = replay(broker, schedules, tmp_path, real_timers=True)
-    assert result.divergences == ()
+    assert result.differences == ()
 
 
 def test_a_schedule_with_an_initial_delay_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ The differences from Kafka are looked for in `tests/integration/virtual/test_wir
 `tests/integration/brokers/test_wire_random_on_broker.py`.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -12,23 +13,24 @@ from dataclasses import replace
 
 import pytest
 
+from rebalance_check.impl.comparison.known import foreseen
 from rebalance_check.impl.coordinator.hash_order import Choices, JavaChoices
+from rebalance_check.integration.comparison.requests.comparing import CLOSED, comparable
+from rebalance_check.integration.comparison.requests.comparisons import SHORT, with_itself
+from rebalance_check.integration.comparison.requests.embedded_side import EmbeddedSide
+from rebalance_check.integration.comparison.requests.known import KNOWN
+from rebalance_check.integration.comparison.requests.requests import LOOK_UP, OF_GROUPS, TOPICS
+from rebalance_check.integration.comparison.requests.run import shortened
+from rebalance_check.integration.comparison.requests.sides import Answers
 from rebalance_check.integration.frame_fuzz.responses import encoded
 from rebalance_check.integration.virtual.coordinator import member_ids_of
 from rebalance_check.integration.wire.apis import VERSIONS
 from rebalance_check.integration.wire.frames import read_prefix
 from rebalance_check.integration.wire.kafka_python import admin, consumer
 from rebalance_check.integration.wire.messages import name_of, read_response
-from rebalance_check.integration.wire_random.comparing import CLOSED, comparable
-from rebalance_check.integration.wire_random.comparisons import SHORT, digest_of, with_itself
-from rebalance_check.integration.wire_random.embedded_side import EmbeddedSide
-from rebalance_check.integration.wire_random.known import KNOWN, known_difference
-from rebalance_check.integration.wire_random.requests import LOOK_UP, OF_GROUPS, TOPICS
-from rebalance_check.integration.wire_random.run import shortened
-from rebalance_check.integration.wire_random.sides import Answers
 
 SEEDS = range(12)
-DIGEST = "from rebalance_check.integration.wire_random.comparisons import digest_of; print(digest_of(3, 150))"
+DIGEST = "from tests.integration.test_wire_random import digest_of; print(digest_of(3, 150))"
 
 REACHED = {
     "JoinGroup": {0, 23, 25, 26, 79},
@@ -79,6 +81,13 @@ def observed(seed: int) -> Observed:
     side = Observed(seed)
     assert replace(with_itself(), open=lambda each: (side, other(each))).run(seed).differences == []
     return side
+
+
+def digest_of(seed: int, frames: int) -> str:
+    """A hash of all that the embedded broker is asked and answers in a seed."""
+    side = Observed(seed)
+    replace(with_itself(), open=lambda each: (side, other(each))).run(seed, frames)
+    return hashlib.sha256(repr((side.frames, sorted(side.seen.items()))).encode()).hexdigest()
 
 
 def codes_in(fields: object) -> set[int]:
@@ -139,7 +148,7 @@ def test_a_difference_is_found_and_shrunk_to_what_it_needs(monkeypatch: pytest.M
     comparison = replace(with_itself(), open=opened)
     (found,) = comparison.run(1).differences
     assert found.kind == "DeleteGroups"
-    assert len(comparison.shrunk(found).sent) == 1
+    assert len(comparison.shrunk(found).steps) == 1
 
 
 def test_who_leads_is_decided_as_by_javas_hash_maps() -> None:
@@ -174,7 +183,7 @@ def join(protocols: list[tuple[str, bytes]], kind: str = "consumer") -> bytes:
     ],
 )
 def test_joins_that_stop_kafka_are_known(frame: bytes, name: str | None) -> None:
-    known = known_difference(frame)
+    known = foreseen(KNOWN, frame)
     assert (known and known.name) == name
 
 

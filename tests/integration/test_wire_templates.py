@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rebalance_check.impl.protocol import messages as msg
@@ -80,6 +80,7 @@ def test_every_api_of_the_group_protocol_has_its_requests_here() -> None:
 
 
 @pytest.mark.parametrize(("key", "version"), CASES)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_template_writes_the_bytes_of_the_ordinary_encoder(data: st.DataObject, key: int, version: int) -> None:
     request = replace(data.draw(REQUESTS[key]), version=version)

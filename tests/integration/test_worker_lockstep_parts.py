@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rebalance_check.impl.mutants import planted
-from rebalance_check.integration.lockstep.worker.compare import run_random
-from rebalance_check.integration.lockstep.worker.our_worker import OurWorker
-from rebalance_check.integration.lockstep.worker.sequences import RandomSequence
-from rebalance_check.integration.lockstep.worker.steps import Seen, Step
+from rebalance_check.integration.comparison.workers.compare import compare_worker
+from rebalance_check.integration.comparison.workers.our_worker import OurWorker
+from rebalance_check.integration.comparison.workers.sequences import RandomSequence
+from rebalance_check.integration.comparison.workers.steps import Seen, Step
 
 
 def taken(seed: int) -> list[Step]:
@@ -32,19 +32,27 @@ def test_every_kind_of_step_is_drawn() -> None:
 
 
 def test_two_workers_of_ours_do_the_same() -> None:
-    assert [run_random(OurWorker(), seed, 40)[1] for seed in range(10)] == [None] * 10
+    assert [compare_worker(OurWorker(), seed, 40).differences for seed in range(10)] == [[]] * 10
 
 
 class Defective(OurWorker):
     """Claims nothing of what an assignment leaves out."""
+
+    name = "another"
 
     def perform(self, step: Step) -> Seen:
         with planted("worker-keeps-tasks-while-joining"):
             return super().perform(step)
 
 
-def test_a_difference_says_after_which_step_and_in_what() -> None:
-    found = next(difference for seed in range(40) if (difference := run_random(Defective(), seed, 40)[1]))
-    text = str(found)
-    assert text.startswith(f"after {found.steps[-1]} (step {len(found.steps)}):")
-    assert "calls: Kafka's" in text
+def test_a_difference_is_a_sentence__and_as_few_steps_as_show_it() -> None:
+    found = next(found for seed in range(40) for found in compare_worker(Defective(), seed, 40).differences)
+
+    assert len(found.steps) <= 12
+    first, *lines = str(found).splitlines()
+    assert (
+        first
+        == f"ours and another differ in {', '.join(each.name for each in found.fields)} after step {len(found.steps)}"
+    )
+    assert lines[: len(found.steps)] == [f"  {number:>3}  {step}" for number, step in enumerate(found.steps, 1)]
+    assert "    another  " in str(found)

@@ -1,25 +1,12 @@
-"""What the tests of the models share: state spaces of a pinned size, and runs stepped action by action."""
+"""Runs of the models, stepped action by action, for their tests."""
 
 from random import Random
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.walks import walk
-from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
-from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import Event
-
-
-def explored(
-    address: str, distinct: int, generated: int, depth: int, *, symmetry: bool = True, compiled: bool = False
-) -> Exploration:
-    """The exploration of these bounds, after a check that it has its pinned size and that every claim held."""
-    found = explore(MODEL, Bounds.from_address(address), symmetry=symmetry, compiled=compiled)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.verdicts.values()) == {"held"}
-    return found
+from tests.model.model_run import ModelRun
 
 
 def random_path(rng: Random, machine: Machine, length: int) -> list[Action]:

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rebalance_check.model.checker.compiler.functions import Functions
-from rebalance_check.model.checker.compiler.program import vocabulary
-from rebalance_check.model.checker.compiler.types import Array, Record
+from rebalance_check.model.checker.compiler import engine
+from rebalance_check.model.checker.compiler.native import C_TYPES
+from rebalance_check.model.checker.compiler.program import Functions, module, vocabulary
+from rebalance_check.model.checker.compiler.subset import Function
+from rebalance_check.model.checker.compiler.types import Array, Number, Record
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import width
 from rebalance_check.model.checker.specification import assemble, sources
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
-from tests.model.backends import loaded, prototype
 
 BUILDERS = ("Bounds", "tuple", "list", "dict")
 """Functions with such types in their heads make the configuration, and are never compiled."""
@@ -32,7 +33,7 @@ class Outcome:
 class NativeFunctions:
     """The functions of the model of ``bounds``, both ways."""
 
-    def __init__(self, bounds: Bounds, backend: str = "LLVM") -> None:
+    def __init__(self, bounds: Bounds) -> None:
         model = model_for(bounds)
         self.address = bounds.address()
         self.machine = Machine(model, bounds)
@@ -44,7 +45,7 @@ class NativeFunctions:
         names = [node.name for text in sources(model).values() for node in ast.parse(text).body
                  if isinstance(node, ast.FunctionDef) and not makes_configuration(node)]  # fmt: skip
         whole = functions.all(names)
-        self._loaded = loaded(backend, whole, self.words.tables, names)
+        self._loaded = engine.Loaded(engine.object_code(module(whole, self.words.tables, names)))
         self._fault = self._loaded.fault()
         self.functions = {each.name: each for each in whole if each.name in names}
 
@@ -79,7 +80,7 @@ class NativeFunctions:
         if self._fault.value:
             return Outcome(None, (), is_refused=True)
         size = len(self.machine.pack(self.machine.initial()))
-        has_result = bool(self.functions[name].results)
+        has_result = self.functions[name].result is not None
         return Outcome(int(result) if has_result else None, tuple(buffer.raw[:size] for buffer in buffers))
 
     def places(self, record: Record) -> list[tuple[int, str]]:
@@ -109,3 +110,11 @@ def makes_configuration(node: ast.FunctionDef) -> bool:
     """Whether a function belongs to the bounds and not to the steps."""
     notes = [ast.unparse(each.annotation) for each in node.args.args if each.annotation is not None]
     return any(note.startswith(BUILDERS) for note in [*notes, ast.unparse(node.returns or ast.Constant(None))])
+
+
+def prototype(function: Function) -> Any:
+    """The type of a function for ctypes: what is no number is the address of a record or an array."""
+    kinds: list[Any] = [C_TYPES[each.type][0] if isinstance(each.type, Number) else ctypes.c_void_p
+                        for each in function.parameters]  # fmt: skip
+    result: Any = C_TYPES[function.result][0] if function.result else None
+    return ctypes.CFUNCTYPE(result, *kinds)

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
-from rebalance_check.model.checker.compiler.tree import Parameter
+from rebalance_check.model.checker.compiler.subset import Parameter
 from rebalance_check.model.checker.compiler.types import Number, Record
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import NIL, SYMMETRIC, leaves
 from rebalance_check.model.checker.walks import Curious
 from rebalance_check.model.vocabulary.bounds import CONNECT_ONLY, Bounds, RebalanceProtocol
-from tests.model.backends import BACKENDS
 from tests.model.native_functions import CONFIG, NativeFunctions, Outcome
 
 SHAPES = [
@@ -52,8 +51,8 @@ SLOTS = ("m", "x", "w", "y", "slot", "member", "who")
 
 
 @cache
-def native(address: str, backend: str = "LLVM") -> NativeFunctions:
-    return NativeFunctions(Bounds.from_address(address), backend)
+def native(address: str) -> NativeFunctions:
+    return NativeFunctions(Bounds.from_address(address))
 
 
 @cache
@@ -170,14 +169,13 @@ def compare_all(functions: NativeFunctions, examples: int) -> None:
 
 @pytest.mark.parametrize("address", SHAPES[::3])
 def test_a_function_does_the_same_on_any_state(address: str) -> None:
-    compare_all(native(address), 8)
+    compare_all(native(address), 4)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("address", SHAPES)
-def test_a_function_does_the_same_on_many_states(address: str, backend: str) -> None:
-    compare_all(native(address, backend), 30)
+def test_a_function_does_the_same_on_many_states(address: str) -> None:
+    compare_all(native(address), 30)
 
 
 @pytest.mark.parametrize("address", SHAPES)
@@ -187,10 +185,10 @@ def test_a_step_does_the_same_where_a_run_comes_to_it(address: str) -> None:
     states = walked_states(address)
     compared = sum(
         compare_rule(functions, packed, rule.step.__name__, random)
-        for packed in random.sample(states, min(100, len(states)))
+        for packed in random.sample(states, min(30, len(states)))
         for rule in rules
     )
-    assert compared > 1000
+    assert compared > 300
 
 
 def test_each_model_and_each_concern_is_among_them() -> None:

@@ -1,7 +1,6 @@
-"""Events are checked when Python code makes them: the error names event, field, value, and what to write."""
+"""Events are checked when Python code makes them: the error names event, field, value, and what belongs there."""
 
 import json
-import re
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any, get_type_hints
@@ -31,57 +30,27 @@ from rebalance_check.properties.judge import judge
 
 ASSIGNED = PartitionsAssigned(member="m", generation=1, partitions=("t-1",))
 
+STARTED = partial(MemberStarted, member="m")
+GIVEN = partial(PartitionsAssigned, member="m", generation=1)
+NO_GENERATION = partial(PartitionsAssigned, member="m", partitions=())
+INCARNATION = partial(IncarnationStarted, incarnation=0, generation=0)
+
 WRONG = [
-    (partial(PartitionsAssigned, member="m", generation=1), "partitions", "t-1", "write partitions=('t-1',)"),
-    (
-        partial(PartitionsAssigned, member="m", generation=1),
-        "partitions",
-        ["t-1", "t-2"],
-        "write partitions=('t-1', 't",
-    ),
-    (
-        partial(PartitionsAssigned, member="m", generation=1),
-        "partitions",
-        {"t-2", "t-1"},
-        "write partitions=('t-1', 't",
-    ),
-    (partial(PartitionsAssigned, member="m", generation=1), "partitions", None, "write partitions=()"),
-    (partial(PartitionsAssigned, member="m", generation=1), "partitions", ("t-1", 2), "write partitions=('t-1', '2')"),
-    (
-        partial(PartitionsAssigned, member="m", generation=1),
-        "partitions",
-        ("t-1", None),
-        "write partitions=('t-1', '')",
-    ),
-    (partial(PartitionsAssigned, member="m", partitions=()), "generation", True, "write generation=1"),
-    (partial(PartitionsAssigned, member="m", partitions=()), "generation", 1.0, "write generation=1"),
-    (partial(PartitionsAssigned, member="m", partitions=()), "generation", "1", "write an int"),
-    (partial(PartitionsAssigned, generation=1, partitions=()), "member", b"m", "write member='m'"),
-    (partial(PartitionsAssigned, generation=1, partitions=()), "member", object(), "write a str"),
-    (partial(MemberStarted), "member", None, "write member=''"),
-    (partial(MemberStarted, member="m"), "time_ms", 0.5, "write an int"),
-    (partial(RunStarted, subject="s"), "punctual", 1, "write punctual=True"),
-    (partial(RunStarted, subject="s"), "format", 1, "write 2"),
-    (partial(HeartbeatReplied, incarnation=0, generation=1, request=1), "error", Error.NONE, "write error='NONE'"),
-    (
-        partial(OffsetCommitted, member="m", generation=1, partition="t-0", offset=1),
-        "error",
-        Error.NONE,
-        "write error='NONE'",
-    ),
-    (partial(NodeChanged, change="killed"), "node", None, "write an int"),
-    (
-        partial(IncarnationStarted, incarnation=0, generation=0),
-        "instances",
-        {"m": "i"},
-        "write instances=(('m', 'i'),)",
-    ),
-    (partial(IncarnationStarted, incarnation=0, generation=0), "instances", (("m",),), "write a tuple of (str, str)"),
+    *((GIVEN, "partitions", value, "a tuple of str") for value in ("t-1", ["t-1"], {"t-1"}, None, ("t-1", 2))),
+    *((NO_GENERATION, "generation", value, "an int") for value in (True, 1.0, "1")),
+    *((MemberStarted, "member", value, "a str") for value in (b"m", object(), None)),
+    (STARTED, "time_ms", 0.5, "an int"),
+    (partial(RunStarted, subject="s"), "punctual", 1, "a bool"),
+    (partial(RunStarted, subject="s"), "format", 1, "2"),
+    (partial(HeartbeatReplied, incarnation=0, generation=1, request=1), "error", Error.NONE, "a str"),
+    (partial(OffsetCommitted, member="m", generation=1, partition="t", offset=1), "error", Error.NONE, "a str or None"),
+    (partial(NodeChanged, change="killed"), "node", None, "an int"),
+    *((INCARNATION, "instances", value, "a tuple of (str, str)") for value in ({"m": "i"}, (("m",),))),
     (
         partial(AssignmentComputed, member="m", generation=1),
         "assignments",
         (("m", "t-1"),),
-        "write assignments=(('m', ('t-1',)),)",
+        "a tuple of (str, tuple of str)",
     ),
 ]
 
@@ -90,18 +59,7 @@ WRONG = [
 def test_a_wrong_type_is_refused_where_the_event_is_made(make: Any, field: str, value: Any, advice: str) -> None:
     with pytest.raises(MalformedEvent) as refused:
         make(**{field: value})
-    assert f"{make.func.__name__}.{field} is {value!r}"[:60] in str(refused.value)
-    assert type(value).__name__ in str(refused.value)
-    assert advice in str(refused.value)
-
-
-@pytest.mark.parametrize(("make", "field", "value", "advice"), WRONG)
-def test_the_advice_is_accepted(make: Any, field: str, value: Any, advice: str) -> None:
-    with pytest.raises(MalformedEvent) as refused:
-        make(**{field: value})
-    written = re.search(r": write \w+=(.*)$", str(refused.value))
-    if written:
-        make(**{field: eval(written[1])})
+    assert f".{field} is {value!r} ({type(value).__name__}): write {advice}" in str(refused.value)
 
 
 def test_a_copy_with_another_value_is_checked() -> None:
@@ -121,7 +79,7 @@ def test_a_forgotten_field_is_named_as_python_does() -> None:
 
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES.values(), ids=EVENT_TYPES)
-@settings(max_examples=12)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_what_python_makes_can_be_read_back(event_type: type[Event], data: st.DataObject) -> None:
     """Any values at all: an event either cannot be made, or its line is read back as the same event."""

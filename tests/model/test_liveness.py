@@ -20,108 +20,13 @@ from rebalance_check.model.checker.liveness.evidence import along, endless, fair
 from rebalance_check.model.checker.liveness.graph import StateGraph
 from rebalance_check.model.checker.liveness.judge import Judge
 from rebalance_check.model.checker.liveness.quotient import Quotient, as_rows
-from rebalance_check.model.checker.mutant import ModelMutant
-from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety import Path
 from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
 from rebalance_check.model.registry import MUTANTS, model_for, path_at
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-
-GRAPHS = [
-    # bounds, states reached, states and steps of the fault-free graph, places where a fair run can stay
-    ("eager?members=2&partitions=2&generations=3", 844, 585, 1091, 6),
-    ("cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off", 2208, 3535, 6773, 12),
-    (
-        "eager?members=2&partitions=1&generations=3&crashes=0&leaves=1&deletions=1&member_id_required",
-        2098,
-        969,
-        1924,
-        6,
-    ),  # a leave, a deletion, ids required
-    (
-        "eager?members=2&partitions=1&generations=3&crashes=0&duplicates=1&initial_delay=off",
-        839,
-        1261,
-        2826,
-        20,
-    ),  # a duplicate
-    (
-        "cooperative?members=2&partitions=1&generations=2&initial_delay=off&member_id_required&timeouts",
-        831,
-        1333,
-        2548,
-        12,
-    ),  # rebalance and sync timeouts
-    ("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1", 532, 689, 1310, 4),  # a loss
-    (
-        "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1",
-        95,
-        91,
-        134,
-        3,
-    ),  # a failover
-    ("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1", 540, 214, 402, 4),  # commits
-    (
-        "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2",
-        578,
-        1308,
-        2520,
-        21,
-    ),  # two restarts of an upgrade
-    (
-        "eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=1",
-        889,
-        1137,
-        2295,
-        12,
-    ),  # a static member
-    (
-        "eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2&shared_instances=1",
-        318,
-        404,
-        819,
-        6,
-    ),  # two with one instance id
-]
-"""A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
-
-NAMES = [mutant.name for mutant in LIVENESS_MUTANTS]
-
-
-@pytest.mark.parametrize(("address", "reached", "states", "steps", "components"), GRAPHS)
-def test_the_model_makes_progress__whatever_disturbed_it(
-    address: str, reached: int, states: int, steps: int, components: int
-) -> None:
-    found = check_liveness(MODEL, Bounds.from_address(address), compiled=False)
-    assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
-    assert set(found.verdicts.values()) == {"held"}
-    assert found.counterexamples == {}
-    assert found.undecided == ""
-
-
-@pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
-def test_a_mutant_breaks_the_progress_it_names__and_no_safety(mutant: ModelMutant) -> None:
-    safe = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
-    assert set(safe.verdicts.values()) == {"held"}
-    found = check_liveness(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
-    assert found.verdicts[mutant.caught_by] == "violated"
-    path = found.counterexamples[mutant.caught_by]
-    assert path_at(path.address()) == path
-    assert mutant.caught_by in {one.liveness_property.name for one in broken_liveness_properties(path)}
-    assert len(path.actions) <= 28
-
-
-@pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
-def test_the_healthy_model_makes_progress__where_the_mutant_does_not(mutant: ModelMutant) -> None:
-    found = check_liveness(MODEL, mutant.bounds, compiled=False)
-    assert set(found.verdicts.values()) == {"held"}
-
-
-def test_every_claim_of_progress_has_a_mutant_that_breaks_it() -> None:
-    assert {claim.name for claim in MODEL.liveness} == {mutant.caught_by for mutant in LIVENESS_MUTANTS}
 
 
 def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:

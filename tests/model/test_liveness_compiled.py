@@ -79,7 +79,8 @@ def addresses(found: LivenessCheck) -> dict[str, tuple[str, int | None]]:
     return {name: (path.address(), path.loop) for name, path in found.counterexamples.items()}
 
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+README = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split())
+"""Its words, without the widths of columns."""
 
 BOUNDS = [
     # bounds, states reached, states and steps of the fault-free graph, places where a fair run can stay
@@ -96,7 +97,7 @@ def test_three_members_make_progress__after_a_crash(
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
     assert set(found.verdicts.values()) == {"held"}
     shown = f"{found.states:,} states, {found.steps:,} steps, {found.components} fair terminal components"
-    assert f"liveness  {address.partition('?')[0]:<23}  {shown}" in README
+    assert f"liveness {address.partition('?')[0]} {shown}" in README
     assert f"{found.reached:,} states, " in README
 
 

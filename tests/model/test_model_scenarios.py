@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.scenarios import Language, Options, Scenario
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -22,6 +21,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.report.board import COORDINATOR
 from tests.event_rows import SEPARATOR, Rows, aligned
 from tests.expectations import Expectations, scenario_parameters
+from tests.model.model_run import ModelRun
 
 LANGUAGE: Language[ModelScenario] = Language("model scenarios")
 

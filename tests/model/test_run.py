@@ -1,11 +1,9 @@
-"""The model_run: predictions that can be taken back, requests to be sent, and events that tell the whole run."""
+"""Runs of the classic model: replies, and events that tell the whole run."""
 
 from random import Random
 
 import pytest
 
-from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.classic.subject import ModelSubject
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -13,15 +11,15 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
+    Event,
     GenerationStarted,
     MemberJoined,
     RequestAnswered,
     RequestSent,
-    RunEnded,
     RunStarted,
 )
-from rebalance_check.model.vocabulary.schedule import Schedule, run
 from tests.model.conftest import play, random_path
+from tests.model.model_run import ModelRun
 
 RICH = Bounds.from_address(
     "cooperative?partitions=2&generations=6&leaves=1&expiries=2&duplicates=2&deletions=1&initial_delay=off&member_id_required"
@@ -61,11 +59,6 @@ def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None
         model_run.step(Action(ActionKind.SYNC_GROUP, 0))
 
 
-def test_a_run_does_not_speak_the_status_protocol() -> None:
-    with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
-        ModelRun(Bounds.from_address("status?members=2&partitions=1&generations=2&crashes=0&writes=1&failures=0"))
-
-
 def test_a_leader_tells_what_it_computed_from() -> None:
     model_run = alone("cooperative")
     events = play(
@@ -79,12 +72,17 @@ def test_a_leader_tells_what_it_computed_from() -> None:
     assert [len(partitions) for _, partitions in computed.assignments] == [1, 0]
 
 
+def random_events(seed: int, steps: int) -> list[Event]:
+    """The events of a run of random actions."""
+    run = ModelRun(RICH)
+    path = random_path(Random(seed), machine_for(RICH), steps)
+    return [*run.begin(), *(event for action in path for event in run.step(action))]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_sequence_of_each_source_has_no_gap__and_every_answer_its_request(seed: int) -> None:
-    schedule = Schedule(RICH, tuple(random_path(Random(seed), machine_for(RICH), 120)))
-    events = list(run(ModelSubject(), schedule))
+    events = random_events(seed, 120)
     assert isinstance(events[0], RunStarted)
-    assert isinstance(events[-1], RunEnded)
     for source in {event.source for event in events}:
         assert [event.seq for event in events if event.source == source] == list(
             range(sum(event.source == source for event in events))
@@ -97,7 +95,7 @@ def test_the_sequence_of_each_source_has_no_gap__and_every_answer_its_request(se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_members_speak_for_generations_that_began__under_ids_that_were_members(seed: int) -> None:
-    events = list(run(ModelSubject(), Schedule(RICH, tuple(random_path(Random(seed), machine_for(RICH), 150)))))
+    events = random_events(seed, 150)
     began = {
         (event.incarnation, event.generation): event.members for event in events if isinstance(event, GenerationStarted)
     }

@@ -1,4 +1,4 @@
-"""Each action and each claim of the models can be read alone: a heading, a source, and what it leaves unchanged."""
+"""Each action and each claim of the models can be read alone: a heading, a source, what an action leaves unchanged."""
 
 import inspect
 import re
@@ -25,23 +25,29 @@ def spoken(model: Model) -> list[Callable[..., Any]]:
     return [*(rule.step for rule in model.rules), *claims, *(each.holds for each in model.liveness)]
 
 
-def lacking(function: Callable[..., Any]) -> list[str]:
-    """Which of its three parts the docstring of an action or claim lacks."""
+def must_be_met(model: Model) -> set[str]:
+    """The claims that name what happens, and so need not say what stays as it is."""
+    reachable = (*model.reachable_states, *model.reachable_steps)
+    return {claim.__name__ for claim in (*reachable, *(each.holds for each in model.liveness))}
+
+
+def lacking(function: Callable[..., Any], *, is_met: bool = False) -> list[str]:
+    """The parts that the docstring of an action or claim lacks."""
     text = inspect.getdoc(function) or ""
     heading, _, rest = text.partition("\n")
     parts = {
         "heading": HEADING.fullmatch(heading) is not None and rest.startswith("\n"),
         "source": SOURCE.search(text) is not None,
-        "leaves unchanged": UNCHANGED.search(text) is not None,
+        "leaves unchanged": is_met or UNCHANGED.search(text) is not None,
     }
     return [part for part, there in parts.items() if not there]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_every_action_and_claim_has_its_heading_its_source_and_what_it_leaves_unchanged(model: Model) -> None:
-    functions = spoken(model)
+    functions, met = spoken(model), must_be_met(model)
     assert len(functions) > 20
-    assert {f.__name__: wrong for f in functions if (wrong := lacking(f))} == {}
+    assert {f.__name__: wrong for f in functions if (wrong := lacking(f, is_met=f.__name__ in met))} == {}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

@@ -1,11 +1,14 @@
 """What cannot be compiled is refused, with file, line, function, and what to write instead."""
 
+import ctypes
 from typing import Final
 
 import pytest
 
 pytest.importorskip("llvmlite", reason="the extra 'explore' is not installed")
 
+from rebalance_check.model.checker.compiler import engine
+from rebalance_check.model.checker.compiler.program import module
 from rebalance_check.model.checker.compiler.subset import SubsetError
 from tests.model.short_functions import compiled
 
@@ -124,10 +127,8 @@ def f(s: Box) -> None:
 
 SEVERAL: Final = {
     "a parameter rebound in a branch": (REBOUND, 3, "f: one names a record and is assigned again"),
-    "an index that would be computed twice": (TWICE, 5, "f: s.cells.* calls a function that writes"),
     "two that call each other": (MUTUAL, 1, "even: it calls itself: write a loop"),
     "a term between two comparisons that writes": (ROW, 5, "f: .*compare two at a time"),
-    "a call for an absent field": (ABSENT, 5, "f: s.attic is absent, and its value calls a function that writes"),
     "an unknown layout": ("def f(s: Chest) -> None:\n    pass\n", 1, "f: the parameter s has the type 'Chest'"),
     "no annotation": ("def f(s) -> None:\n    pass\n", 1, "f: the parameter s has the type ''"),
     "an unknown result": ("def f(s: Box) -> str:\n    return ''\n", 1, "f: it returns 'str'"),
@@ -146,3 +147,13 @@ def test_functions_that_cannot_be_compiled_together_are_refused(text: str, numbe
 def test_a_condition_that_is_known_hides_what_must_not_be_read() -> None:
     text = "def g(one: Part) -> bool:\n    return one.x > 1\n" + HEAD + "    return 1 if c.off and g(s.cellar) else 2\n"
     assert compiled(text)[0][-1].constant == 2
+
+
+@pytest.mark.parametrize(("text", "cells", "is_refused"), [(TWICE, [0, 1, 0, 0], False), (ABSENT, [0] * 4, True)])
+def test_a_function_that_writes_is_called_once(text: str, cells: list[int], is_refused: bool) -> None:
+    functions, known = compiled(text)
+    loaded = engine.Loaded(engine.object_code(module(functions, known.tables, ["f"])))
+    box = ctypes.create_string_buffer(64)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(loaded.address("f"))(ctypes.addressof(box))
+    assert [box.raw[0], *box.raw[2:6]] == [1, *cells]
+    assert bool(loaded.fault().value) == is_refused

@@ -6,7 +6,6 @@ import pytest
 
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
-from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.execution import Execution, execute
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.actions import DISTURBANCES, Action
@@ -14,6 +13,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import AssignmentAccepted, MemberRemoved, TaskStarted, WorkRevocationEnded
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
+from tests.model.test_mutants import mutants_in
 
 JUDGES = [invariant for invariant in CATALOGUE if invariant.family == "connect"]
 
@@ -57,14 +57,12 @@ def test_random_paths_hold_what_the_catalogue_says_about_workers(address: str) -
 
 NOT_SEEN = {
     "assignment-replaces-cooperative-claim": "the path ends before the worker joins, or accepts, with its claim",
-    "revocation-without-rejoin": "that a worker does not join again is judged when a run has settled",
     "operator-does-not-wait": "what an eager assignment leaves running is a premise of the catalogue (KAFKA-13816)",
-    "lost-work-is-dealt-and-placed": "the path ends before both workers have received their assignments",
 }
 """Mutants of a claim that both have, whose shortest counterexample shows nothing to an observer of events, and why."""
 
 NAMES = {invariant.name for invariant in JUDGES}
-SHARED = [mutant for mutant in WORKER_MUTANTS if mutant.caught_by in NAMES and not mutant.liveness]
+SHARED = [mutant for mutant in mutants_in("connect.workers") if mutant.caught_by in NAMES and not mutant.liveness]
 
 
 def broken_by(mutant: ModelMutant) -> set[str]:

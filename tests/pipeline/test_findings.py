@@ -1,4 +1,4 @@
-"""Findings by signature, known ones apart, an early end, and the corpus of seeds that found something."""
+"""Findings by signature, known ones apart, and an early end."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.pipeline.campaign import Campaign, Runner, Work
-from rebalance_check.pipeline.corpus import FILE, KEPT, Corpus
-from rebalance_check.pipeline.findings import Finding, apart, findings
+from rebalance_check.pipeline.findings import apart, findings
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.judging import VerdictRow, tally
 from rebalance_check.pipeline.limits import Limits
-from rebalance_check.pipeline.run_in_memory import pieces
 from rebalance_check.properties.known import KnownEntry, KnownFindings
 from rebalance_check.properties.verdict import Outcome
 
@@ -57,20 +53,12 @@ def test_a_campaign_with_known_findings_alone_holds(toy: Any, options: Simulatio
         assert tuple(each.seed for each in result.known[0].rows) == FAILING
 
 
-def test_strict_counts_what_is_known(toy: Any, options: SimulationOptions) -> None:
-    result = fuzz(SEEDS, options, simulate=toy.simulate, workers=1, known=ALL, invariants=[CLAIM], strict=True)
-    assert (result.outcome, result.exit_code, result.broken_known) == (Outcome.VIOLATED, 10, (CLAIM,))
-    nothing = fuzz(range(1, 4), options, simulate=toy.simulate, workers=1, known=ALL, invariants=[CLAIM], strict=True)
-    assert (nothing.outcome, nothing.exit_code) == (Outcome.HELD, 0)
-
-
 def test_an_entry_that_accounts_for_nothing_hides_nothing(toy: Any, options: SimulationOptions) -> None:
     result = fuzz(SEEDS, options, simulate=toy.simulate, workers=1, known=OTHER, invariants=[CLAIM])
     assert (result.failing_seeds, result.exit_code, result.known[0].rows) == (FAILING, 10, ())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize(("workers", "stored"), [(1, False), (2, True)])
 def test_the_first_new_finding_is_reported_once_and_may_end_the_campaign(
     toy: Any, options: SimulationOptions, tmp_path: Path, workers: int, stored: bool
 ) -> None:
@@ -110,41 +98,3 @@ def test_a_campaign_ends_when_its_time_is_over(toy: Any, options: SimulationOpti
     result = fuzz(range(10**8), options, simulate=toy.simulate, workers=1, limits=Limits(seconds=0.5))
     assert 0 < result.runs < 10**7
     assert time.monotonic() - began < 30
-
-
-def test_seeds_that_come_first_run_first_and_once(toy: Any, options: SimulationOptions) -> None:
-    work = Work(range(10), Runner(toy.simulate, Campaign("toy", options, "1")), (CLAIM,), (77, 5, 77))
-    order = [seed for piece in pieces(work, 1) for seed in piece]
-    assert order == [77, 5, 0, 1, 2, 3, 4, 6, 7, 8, 9]
-    result = fuzz(range(1, 7), options, simulate=toy.simulate, workers=1, first=(77, 5))
-    assert (result.runs, result.failing_seeds) == (7, (77,))
-
-
-@pytest.fixture
-def campaign(options: SimulationOptions) -> Campaign:
-    return Campaign("toy", options, "1")
-
-
-def test_a_corpus_keeps_the_shortest_runs_of_each_finding(tmp_path: Path, campaign: Campaign) -> None:
-    corpus = Corpus(tmp_path / "corpus")
-    assert corpus.seeds(campaign) == ()
-    finding = Finding(CLAIM, "m# owns", tuple(row(seed, "m1 owns", 100 - seed) for seed in range(6)))
-    assert corpus.add(campaign, [finding]) == KEPT
-    assert corpus.seeds(campaign) == (5, 4, 3)
-    assert corpus.add(campaign, [finding, Finding(CLAIM, "other", (row(9, "other"),))]) == 1
-    assert corpus.seeds(campaign) == (5, 4, 3, 9)
-
-
-def test_a_corpus_keeps_campaigns_apart_and_outlives_a_version(
-    tmp_path: Path, campaign: Campaign, options: SimulationOptions
-) -> None:
-    Corpus(tmp_path).add(campaign, [Finding(CLAIM, "m# owns", (row(1, "m1 owns"),))])
-    assert Corpus(tmp_path).seeds(Campaign("other", options, "1")) == ()
-    assert Corpus(tmp_path).seeds(Campaign("toy", replace(options, steps=3), "1")) == ()
-    assert Corpus(tmp_path).seeds(Campaign("toy", options, "2")) == (1,)
-
-
-def test_a_line_that_is_no_seed_is_named(tmp_path: Path, campaign: Campaign) -> None:
-    (tmp_path / FILE).write_text("{}\n", encoding="utf-8")
-    with pytest.raises(RebalanceCheckError, match=r"line 1 of .* is no seed of a corpus"):
-        Corpus(tmp_path).seeds(campaign)

@@ -40,7 +40,15 @@ if __name__ == "__main__":
              out=Path(sys.argv[1]), workers=int(workers), master=f"local[{{workers}}]")
 """
 
-ENGINES = ["local:1", "local:2", pytest.param("spark:2", marks=pytest.mark.spark)]
+INTERRUPTIONS = [
+    ("local:1", signal.SIGTERM, 128 + signal.SIGTERM),
+    ("local:2", signal.SIGINT, -signal.SIGINT),
+    pytest.param("local:1", signal.SIGINT, -signal.SIGINT, marks=pytest.mark.nightly),
+    pytest.param("local:2", signal.SIGTERM, 128 + signal.SIGTERM, marks=pytest.mark.nightly),
+    pytest.param("spark:2", signal.SIGINT, -signal.SIGINT, marks=pytest.mark.spark),
+    pytest.param("spark:2", signal.SIGTERM, 128 + signal.SIGTERM, marks=pytest.mark.spark),
+]
+"""Each way and each signal once by day; the other pairs at night."""
 
 
 def start(folder: Path, engine: str) -> "subprocess.Popen[bytes]":
@@ -77,8 +85,7 @@ def running_in_session(session: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 128 + signal.SIGTERM)])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "number", "code"), INTERRUPTIONS)
 def test_an_interrupted_campaign__keeps_each_finished_seed(
     engine: str, number: signal.Signals, code: int, tmp_path: Path
 ) -> None:

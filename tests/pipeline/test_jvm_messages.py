@@ -38,6 +38,6 @@ def test_every_other_line_arrives() -> None:
 
 @pytest.mark.spark
 def test_a_campaign_on_spark_prints_no_warning() -> None:
-    command = [sys.executable, "-m", "rebalance_check", "fuzz", "--engine", "spark", "--seeds", "0:2"]
+    command = [sys.executable, "-m", "rebalance_check", "fuzz", "--spark", "local[*]", "--seeds", "0:2"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "WARN" not in done.stdout + done.stderr

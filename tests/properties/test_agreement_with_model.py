@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
@@ -17,6 +16,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.laws.generation import GenerationMonotonicity
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
+from tests.model.model_run import ModelRun
 
 CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol in GROUP_PROTOCOLS)]
 OWNERSHIP = "no_double_ownership"

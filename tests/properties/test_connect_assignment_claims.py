@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from rebalance_check.integration.oracle.connect.assigned_group import run_history
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.search import protocol_of
+from rebalance_check.integration.comparison.connect_assignors.assigned_group import run_history
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS, broken_connect_claims
 from rebalance_check.properties.assignment.connect_histories import SHAPES, random_history
 from rebalance_check.properties.assignment.connect_rounds import (

@@ -76,10 +76,6 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     ),
     "away for a minute": ("work_stops_while_away", lambda h: changed(h, e.MembershipLost, 0, time_ms=-400_000)),
     "runs and is not claimed": ("running_work_is_claimed", lambda h: without(h, e.TaskStopped, 0)),
-    "no further round": (
-        "revocation_leads_to_rejoin",
-        lambda h: [*h[: h.index(e.RejoinRequested(member="w0", reason="revoked"))]],
-    ),
     "the old config goes on": ("tasks_run_their_configs", lambda h: changed(h, e.TaskStarted, -1, config="y")),
     "not started again": (
         "configured_work_runs",

@@ -9,7 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from rebalance_check import CoordinatorDiffersError, CoordinatorMachine, Transport, group_bounds, schedules
-from rebalance_check.impl.conformance.in_process import ReferenceSubject, ReferenceTransport
+from rebalance_check.impl.comparison.to_model.in_process import ReferenceSubject, ReferenceTransport
 from rebalance_check.impl.protocol.messages import GroupReply, JoinGroupReply
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -77,4 +77,4 @@ def test_every_action_of_a_drawn_schedule_happens(schedule: Schedule) -> None:
     for _event in run(subject, schedule):
         pass
     assert len(schedule.actions) <= 20
-    assert subject.divergence is None
+    assert subject.difference is None

@@ -42,14 +42,14 @@ def exemptions(history: list[Event], without: Collection[str] = ()) -> Iterator[
 
 
 @pytest.mark.parametrize("protocol", SimulatedProtocol)
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("seed", [0, pytest.param(3, marks=pytest.mark.nightly)])
 def test_what_exempts_a_claim_in_a_simulated_run__is_declared(protocol: SimulatedProtocol, seed: int) -> None:
     options = SimulationOptions(protocol=protocol, faults=ALL_FAULTS, steps=16)
     for invariant, kind in exemptions(list(simulate(seed, options))):
         assert kind in invariant.exempted_by, f"{kind.__name__} exempts {invariant.name}"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_exempts_a_claim_in_a_scenario__is_declared(seed: int) -> None:
     events: list[Event] = []
     for _ in OurScenario(wide_scenario(seed), events.append).steps():
@@ -61,15 +61,14 @@ def test_what_exempts_a_claim_in_a_scenario__is_declared(seed: int) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_what_exempts_a_claim_at_a_home_made_coordinator__is_declared(name: str) -> None:
     kind_of_coordinator = KINDS[name]
-    for seed in range(2):
-        for invariant, kind in exemptions(kind_of_coordinator.run(drawn(seed)), kind_of_coordinator.lacks):
-            assert kind in invariant.exempted_by, f"{kind.__name__} exempts {invariant.name}"
+    for invariant, kind in exemptions(kind_of_coordinator.run(drawn(0)), kind_of_coordinator.lacks):
+        assert kind in invariant.exempted_by, f"{kind.__name__} exempts {invariant.name}"
 
 
 @pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.name)
 def test_what_is_declared__is_read_by_the_claim(invariant: Invariant) -> None:
     fold = invariant.start({})
-    taken = set(fold.handlers).union(*(memory.handlers for memory in fold.memories))
+    taken = set(fold.kinds).union(*(memory.handlers for memory in fold.memories))
     assert taken.issuperset(invariant.exempted_by)
     assert all(needed <= taken for way in invariant.needs for needed in way)
 

@@ -22,9 +22,10 @@ from rebalance_check.properties.history import (
     write_history,
 )
 from rebalance_check.properties.malformed import MalformedHistory
-from rebalance_check.properties.schema import history_schema, schema_text
+from rebalance_check.properties.schema import history_schema
 
 ROOT = Path(__file__).parents[2]
+SCHEMA = jsonschema.Draft202012Validator(history_schema())
 NAMES = ["", "m0", 't-0"\\', "ä\n", "{step}"]
 ANSWER = RequestAnswered(
     group="g", source="m0", seq=3, time_ms=7, member="m0", api="JoinGroup", request=2, error=None, generation=4,
@@ -54,14 +55,13 @@ def any_event(event_type: type[Event], rng: random.Random) -> Event:
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES.values(), ids=EVENT_TYPES.keys())
 def test_an_event__written_and_read__is_equal_and_fits_the_schema(event_type: type[Event]) -> None:
-    schema = jsonschema.Draft202012Validator(history_schema())
     rng = random.Random(event_type.__name__)
-    for _ in range(20):
+    for _ in range(4):
         event = any_event(event_type, rng)
         line = encode(event)
         assert decode(line) == event
         assert b"\n" not in line
-        schema.validate(json.loads(line))
+        SCHEMA.validate(json.loads(line))
 
 
 def test_a_line__is_the_tag_then_every_field_in_order() -> None:
@@ -156,11 +156,6 @@ def test_an_unknown_outcome__stays_unknown() -> None:
     read = decode(encode(event))
     assert isinstance(read, OffsetCommitted)
     assert read.error is None
-
-
-def test_the_schema_in_docs__is_up_to_date() -> None:
-    said = (ROOT / "docs" / "history.schema.json").read_text(encoding="utf-8")
-    assert said == schema_text(), "run: python -m rebalance_check.properties.schema docs/history.schema.json"
 
 
 def test_the_schema__refuses_what_the_reader_refuses() -> None:

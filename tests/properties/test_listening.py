@@ -1,24 +1,18 @@
 """A claim is started at the first event that concerns it; its verdict is that of one started before all events."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rebalance_check.impl.runtime.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, ConfigRead, Event, RunEnded, RunStarted
-from rebalance_check.properties import panel
+from rebalance_check.model.vocabulary.events import ConfigRead, Event, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Fold, Invariant
-from rebalance_check.properties.listening import Listening, listening
-
-
-def all_at_once(invariants: tuple[Invariant, ...]) -> Listening:
-    """Every claim waits for an event of any type, so that the first one starts all of them."""
-    found = Listening(invariants)
-    found.waiting = {kind: list(invariants) for kind in EVENT_TYPES.values()}
-    return found
+from rebalance_check.properties.listening import listening
+from rebalance_check.properties.panel import Panel
 
 
 def shortened(history: list[Event]) -> list[list[Event]]:
@@ -31,7 +25,14 @@ def test_a_claim_that_starts_late_says_the_same(protocol: SimulatedProtocol, mon
     options = SimulationOptions(protocol=protocol, faults=ALL_FAULTS)
     histories = [some for seed in range(2) for some in shortened(simulate(seed, options))]
     late = [judge(history).verdicts for history in histories]
-    monkeypatch.setattr(panel, "listening", all_at_once)
+    begin = Panel._begin
+
+    def begin_all(panel: Panel, kind: type[Event]) -> Any:
+        for invariant in () if panel.folds else panel.invariants:
+            panel._start(invariant)
+        return begin(panel, kind)
+
+    monkeypatch.setattr(Panel, "_begin", begin_all)
     assert [judge(history).verdicts for history in histories] == late
 
 
@@ -40,11 +41,11 @@ def test_claims_that_no_event_concerns_are_not_started() -> None:
     assert 0 < len(waiting[ConfigRead]) < len(CATALOGUE) / 4
 
 
-def test_a_claim_is_concerned_by_what_its_memories_take() -> None:
+def test_a_memory_takes_events_before_a_claim_that_looks_at_it_is_started() -> None:
     known = listening(tuple(CATALOGUE))
-    by_memory = [one.name for one in known.waiting[RunStarted] if one.name not in known.takers.get(RunStarted, ())]
-    assert by_memory
-    assert set(known.takers[RunEnded]) <= {one.name for one in known.waiting[RunEnded]}
+    waiting = {one.name for one in known.waiting[RunStarted]}
+    early = set(known.memories[RunStarted])
+    assert any(early & looks for name, looks in known.looks.items() if name not in waiting)
 
 
 def test_a_fold_that_cannot_start_silences_its_own_claim_only() -> None:

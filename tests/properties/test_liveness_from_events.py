@@ -41,8 +41,11 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.completeness import Completeness
 from rebalance_check.properties.engines.deadline import SHORTEN_AT, EventuallyFold
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Place
+from rebalance_check.properties.panel import Panel
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 
 History = Callable[..., list[Event]]
@@ -287,11 +290,9 @@ def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: H
     """A clock forgets waits that are over, also where no timeout is known."""
     events = [event for i in range(2_000) for event in (sent(i, request=i), RequestAnswered(
         member="m0", api="JoinGroup", request=i, error="NONE", time_ms=i))]  # fmt: skip
-    fold = select([JOIN])[0].start({})
-    assert isinstance(fold, EventuallyFold)
+    panel = Panel(select([JOIN]), "", Completeness(Place()), Place())
     for event in history(sent(1, member="m1"), *events):
-        for memory in fold.memories:
-            if type(event) in memory.handlers:
-                memory.handlers[type(event)](event)
-        fold.handlers[type(event)](event)
+        panel.observe(event)
+    fold = panel.folds[JOIN]
+    assert isinstance(fold, EventuallyFold)
     assert all(len(clock.firsts) <= 2 * SHORTEN_AT for clock in fold._clocks.values())

@@ -1,10 +1,12 @@
 """Model and reference coordinator take the same random steps; planted bugs of the coordinator are distinguished."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from rebalance_check.impl.conformance.in_process import ReferenceSubject
+from rebalance_check.impl.comparison.to_model.in_process import ReferenceSubject
 from rebalance_check.impl.mutants import planted
 from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -38,15 +40,15 @@ def failure() -> str:
 
 
 def difference(failure: str) -> list[str]:
-    """The lines of a failure up to what was observed: the step, what was predicted, what else would do, the answer."""
-    lines = failure.splitlines()
-    return lines[: 1 + next(at for at, line in enumerate(lines) if line.startswith("  observed"))]
+    """The lines of a failure before the statements that repeat it."""
+    return failure[: failure.index("bounds = ")].splitlines()
 
 
 def test_a_planted_bug_is_reported_as_a_difference(failure: str) -> None:
-    first, *predicted, observed = difference(failure)
-    assert "LeaveGroup m" in first
-    assert all("PreparingRebalance" in line or "Empty" in line for line in predicted)
+    first, *_, last, _group, predicted, observed = difference(failure)
+    assert first.startswith("model and ClassicGroup differ in group after step ")
+    assert "LeaveGroup m" in last
+    assert "PreparingRebalance" in predicted or "Empty" in predicted
     assert "Stable" in observed
 
 
@@ -58,7 +60,9 @@ def test_a_failure_prints_a_schedule_that_can_be_pasted(failure: str) -> None:
     subject = ReferenceSubject()
     with planted(MUTANT):
         list(run(subject, Schedule(space["bounds"], space["actions"])))  # type: ignore[arg-type]  # made by exec
-    assert str(subject.divergence) == "\n".join(difference(failure))
+    assert subject.difference is not None
+    named = replace(subject.difference, sides=("model", "ClassicGroup"))
+    assert str(named).splitlines() == difference(failure)
 
 
 def test_a_failure_prints_an_address_that_leads_there(failure: str) -> None:
@@ -67,5 +71,5 @@ def test_a_failure_prints_an_address_that_leads_there(failure: str) -> None:
     subject = ReferenceSubject()
     with planted(MUTANT):
         list(run(subject, Schedule(path.bounds, path.actions)))
-    assert subject.divergence is not None
-    assert subject.divergence.step == len(path.actions)
+    assert subject.difference is not None
+    assert subject.difference.steps == path.actions

@@ -24,7 +24,9 @@ class AllKinds(ClassicGroup):
 
 
 def run_machine(record_property: Callable[[str, object], None]) -> None:
-    run_state_machine_as_test(AllKinds, settings=settings(stateful_step_count=60, phases=[Phase.generate]))
+    examples = max(settings.default.max_examples if settings.default else 0, 50)
+    long = settings(max_examples=examples, stateful_step_count=60, phases=[Phase.generate])
+    run_state_machine_as_test(AllKinds, settings=long)
     record_property("steps", f"{AllKinds.__name__} took {AllKinds.taken}")
 
 

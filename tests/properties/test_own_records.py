@@ -56,6 +56,16 @@ CLAIMS = e.RequestSent(
 )  # fmt: skip
 
 HELD: dict[str, tuple[Event, ...]] = {
+    "it learns late that the member id which it gave up was fenced": (
+        replace(STARTED, group_instance_id="i0"), *SETTLED[1:], of_a(3, "Heartbeat"),
+        e.MembershipLost(member="m0", generation=1, reason="poll timeout expired"), ANEW,
+        got(3, "Heartbeat", "FENCED_INSTANCE_ID"), e.ConnectionBroken(member="m0"), got(9, "JoinGroup", None),
+        sent(10, "JoinGroup"),
+    ),
+    "it closes after a session without a heartbeat, through which it committed": (
+        *SETTLED, of_a(3, "OffsetCommit", 9_000), got(3, "OffsetCommit", time_ms=9_000),
+        e.MemberLeft(member="m0", time_ms=10_001),
+    ),
     "an accepted join is given up for the next rebalance": (
         *ACCEPTED, got(0, "Heartbeat"), of_a(2, "Heartbeat"), got(2, "Heartbeat", "REBALANCE_IN_PROGRESS"), AGAIN,
     ),
@@ -110,6 +120,10 @@ HELD: dict[str, tuple[Event, ...]] = {
     "it lost what it owned with its membership": (
         *SETTLED, of_a(3, "Heartbeat"), got(3, "Heartbeat", "UNKNOWN_MEMBER_ID"),
         e.PartitionsLost(member="m0", generation=-1, partitions=("t-0",)), ANEW,
+    ),
+    "it is a worker that is in no generation, and cannot read its config topic": (
+        *SETTLED, of_a(3, "Heartbeat"), got(3, "Heartbeat", "ILLEGAL_GENERATION"),
+        e.RequestSent(member="m0", api="JoinGroup", request=9, version=9, protocols=("sessioned", "compatible")),
     ),
     "its application asks for a rebalance": (*KNOWS_METADATA, e.RebalanceEnforced(member="m0"), AGAIN),
     "it closes silently": (

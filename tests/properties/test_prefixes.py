@@ -18,7 +18,6 @@ from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.recorded import OurScenario
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.checker.mutant import ModelMutant
-from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.registry import MUTANTS
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -26,7 +25,9 @@ from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import Outcome, Violated, Violation
+from tests.model.test_mutants import mutants_in
 from tests.model.test_worker_events import walked
+from tests.properties.histories import each_third
 from tests.properties.test_agreement_with_model import CLASSIC, walk
 from tests.properties.test_smallest_histories import spelt_out
 
@@ -70,7 +71,7 @@ def check_nothing_is_said_too_early(prefix: Judgement, whole: Judgement) -> None
             assert early.outcome is not Outcome.HELD
 
 
-@pytest.mark.parametrize("mutant", SIMULATED, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", each_third(SIMULATED), ids=lambda mutant: mutant.name)
 def test_runs_of_mutants_of_the_implementation(mutant: Mutant) -> None:
     assert isinstance(mutant.find, FuzzSearch)
     history = simulate(mutant.find.first, replace(mutant.find.options, mutant=mutant.name))
@@ -86,13 +87,13 @@ def test_scenarios_on_mutants_of_the_coordinator(mutant: Mutant) -> None:
     check_prefixes(events, Random(mutant.name))
 
 
-@pytest.mark.parametrize("mutant", OF_THE_MODEL)
+@pytest.mark.parametrize("mutant", each_third(OF_THE_MODEL))
 def test_paths_of_mutants_of_the_model(history: History, mutant: str) -> None:
     events, _ = walk(MUTANTS[mutant].bounds, mutant, seed=0)
     check_prefixes(history(*events), Random(mutant))
 
 
-@pytest.mark.parametrize("mutant", WORKER_MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", mutants_in("connect.workers"), ids=lambda mutant: mutant.name)
 def test_paths_of_mutants_of_worker_groups(history: History, mutant: ModelMutant) -> None:
     events = walked(mutant.bounds, 0, WALK_OF_WORKERS, mutant.name).events
     check_prefixes(history(*(event for caused in events for event in caused)), Random(mutant.name))

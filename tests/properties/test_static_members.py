@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from rebalance_check.model.checker.walks import Graph, tour
-from rebalance_check.model.classic.subject import ModelSubject
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import (
@@ -19,15 +18,14 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     PartitionsAssigned,
     RequestAnswered,
-    RunEnded,
 )
-from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.laws.generation import OneLeader
 from rebalance_check.properties.laws.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
+from tests.model.model_run import ModelRun
 
 
 def by_clients_alone(history: list[Event]) -> list[Event]:
@@ -44,7 +42,8 @@ def by_clients_alone(history: list[Event]) -> list[Event]:
 )
 def test_no_claim_is_violated__on_a_tour_of_restarts_shared_instances_and_silence__holds(address: str) -> None:
     for schedule in islice(tour(Graph(machine_for(Bounds.from_address(address)), shuffle=Random(1)), steps=60), 120):
-        history = [event for event in run(ModelSubject(), schedule) if not isinstance(event, RunEnded)]
+        run = ModelRun(schedule.bounds)
+        history = [*run.begin(), *(event for action in schedule.actions for event in run.step(action))]
         assert judge(history, CATALOGUE).counterexamples == ()
         assert judge(by_clients_alone(history), CATALOGUE).counterexamples == ()
 

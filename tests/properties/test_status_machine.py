@@ -17,8 +17,7 @@ def test_stores_do_what_the_model_says() -> None:
     "defect",
     [
         "stale-unassigned-read",
-        "retry-ignores-generation",
-        "cascade-skipped",
+        "retry-unchecked",
         "cache-written-at-send",
     ],
 )

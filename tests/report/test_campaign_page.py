@@ -101,22 +101,13 @@ def test_fuzz_and_judge__write_pages_of_the_same_runs(tmp_path: Path) -> None:
     assert one.data("page")["again"].startswith("rebalance-check fuzz --seeds SEED --html FILE ")
 
 
-@pytest.mark.parametrize("others", [["--subject", "broker"], ["--broker", "virtual"]], ids=" ".join)
-def test_what_has_no_histories__has_no_page(
-    others: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command("fuzz", *others, "--html", tmp_path / "x.html") == 2
-    assert "--html shows the histories of runs" in capsys.readouterr().err
-    assert not (tmp_path / "x.html").exists()
-
-
 def test_a_whole_job__lists_its_parts__and_what_broke_in_them(tmp_path: Path) -> None:
     path = execute(path_at("v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0"))
-    held = Part("replay", "eager on ours", "60 schedules", ExitCode.HELD, {})
+    held = Part("compare", "eager model and ours", "60 schedules", ExitCode.HELD, {})
     broken = Part("explore", "eager", "9 states", ExitCode.SAFETY, {}, shown=[shown_path(path, "one_leader")])
     write_parts(Console(as_json=True), tmp_path / "job.html", [broken, held])
     page = ParsedPage((tmp_path / "job.html").read_text(encoding="utf-8")).data("page")
-    assert page["runs"]["names"] == ["explore eager", path.path.bounds.address(), "replay eager on ours"]
+    assert page["runs"]["names"] == ["explore eager", path.path.bounds.address(), "compare eager model and ours"]
     assert page["runs"]["notes"] == ["9 states", "", "60 schedules"]
     assert [page["verdicts"][verdict] for verdict in page["runs"]["verdicts"]] == ["violated", "violated", "held"]
     assert list(page["shown"]) == ["1"]

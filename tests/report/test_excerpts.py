@@ -8,7 +8,7 @@ import pytest
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.model.vocabulary.events import Event, StatusIgnored
+from rebalance_check.model.vocabulary.events import Event, StatusRead
 from rebalance_check.pipeline.seed_run import breaks
 from rebalance_check.properties.argument import argument
 from rebalance_check.properties.catalogue import select
@@ -46,9 +46,9 @@ def test_cells_show_the_key_that_is_named__and_columns_the_workers_that_take_par
 
     table, whole = history_lanes(history, found), history_lanes(history, found, context=0)
 
-    ignored = found.events[-1]
-    assert isinstance(ignored, StatusIgnored)
-    key = ignored.key.removeprefix("status-")
+    read = found.events[-1]
+    assert isinstance(read, StatusRead)
+    key = read.key.removeprefix("status-")
     assert set(table.columns) < set(whole.columns)
     assert {cell.partition(" ")[2] for row in table.rows for cell in row.cells} <= {key, ""}
     assert max(map(len, table_text(table).splitlines())) < 140 < max(map(len, table_text(whole).splitlines()))
@@ -60,7 +60,7 @@ def test_the_last_line_counts_what_is_left_out(failing: Failing) -> None:
     table, whole = history_lanes(history, found), history_lanes(history, found, context=0)
 
     assert table.left_out == table.rows[-1].number - len(table.rows)
-    assert f"{table.left_out} steps are left out (replay with --all-rows to see every step)" in table_text(table)
+    assert f"{table.left_out} steps are left out (--verbose shows every step)" in table_text(table)
     assert whole.left_out == 0
     assert [row.number for row in whole.rows] == list(range(1, table.rows[-1].number + 1))
 

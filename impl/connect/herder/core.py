@@ -23,6 +23,7 @@ from rebalance_check.impl.connect.worker.config import WorkerConfig
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
 from rebalance_check.impl.connect.worker.metrics import WorkerRebalanceMetrics
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
+from rebalance_check.impl.runtime.metrics import Metrics, Value
 from rebalance_check.impl.runtime.recorder import Recorder
 
 BACKOFF_RETRIES: Final = 5
@@ -84,10 +85,19 @@ class HerderCore:
         """The present time in ms."""
         return self.threads.now_ms
 
-    def metric_values(self) -> dict[str, float | str]:
-        """What the worker measured, by Kafka's names: of its member of the group, and of its rebalances."""
-        own = self.metrics.values(self.coordinator, self.generation, self.now_ms)
-        return {**self.coordinator.metric_values(self.now_ms), **own}
+    def register_metrics(self, metrics: Metrics) -> None:
+        """Register what the worker measures: of its member of the group, and of its rebalances.
+
+        Raises: RebalanceCheckError where metrics of a worker with this client id are registered.
+        """
+        self.coordinator.register_metrics(metrics)
+        self.metrics.register(metrics, self.coordinator, lambda: self.generation)
+
+    def metric_values(self) -> dict[str, Value]:
+        """The worker's measurements up to now, by Kafka's names."""
+        metrics = Metrics()
+        self.register_metrics(metrics)
+        return metrics.by_name(self.now_ms)
 
     # ------------------------------------------------------------------------------------------------ who leads
 

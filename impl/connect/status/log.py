@@ -9,7 +9,8 @@ A log is the store's producer and its reader in one. The store calls `StatusLog.
 - ``store.read(partition, offset, key, value)`` for each record, in the order of its partition, each once; from the
   beginning when a store starts.
 - ``store.reached(partition, position)`` where compaction removed the last records of a partition;
-- ``store.run_retry()`` while ``store.retries`` is not 0: that is the store's single retry thread at work.
+- ``store.run_retry()`` while ``store.retries`` is not 0: that is the store's single retry thread at work,
+  which sends at once what the producer's callback hands to it.
 
 Settings that a real log needs (``KafkaStatusBackingStore``): acks=all, one request in flight, no retries of its own, no
 idempotence; its consumer reads all partitions without a group. Kafka's record is key and value only; ``attempt`` and
@@ -20,7 +21,13 @@ store is not thread-safe: an adapter holds one lock around every call. Time is t
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
+
+CLIENT_ID_SUFFIX: Final = "statuses"
+"""The client id of the store's producer and consumer is the worker's base id with this behind it."""
+
+RETRY_THREAD_PREFIX: Final = "status-store-retry-"
+"""The name of the store's retry thread is this, then the topic."""
 
 
 class SendOutcome(StrEnum):

@@ -14,12 +14,14 @@ from rebalance_check.impl.connect.worker.leading import ConfigState, ConfigView,
 from rebalance_check.impl.connect.worker.listener import WorkerListener
 from rebalance_check.impl.connect.worker.reporting import WorkerReporter
 from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectAssignment, ConnectMode, ConnectorTask
+from rebalance_check.impl.runtime.metrics import Metrics
 from rebalance_check.impl.runtime.recorder import Recorder
 
 
 class WorkerMembership(Coordinator):
     """What a worker knows of itself in its group; `WorkerCoordinator` joins, gives up, and leads."""
 
+    metric_prefix = "connect"
     poll_timeout_reason = "worker poll timeout has expired."
 
     def __init__(
@@ -104,10 +106,17 @@ class WorkerMembership(Coordinator):
         self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)
         return url
 
-    def metric_values(self, now_ms: int) -> dict[str, float]:
-        """As the base class, and how much is claimed (``connect-coordinator-metrics``)."""
-        claim = self._assignment or EMPTY
-        return super().metric_values(now_ms) | {
-            "assigned-connectors": float(len(claim.connectors)),
-            "assigned-tasks": float(len(claim.tasks)),
-        }
+    def register_metrics(self, metrics: Metrics) -> None:
+        """As the base class, and how much is claimed (``WorkerCoordinatorMetrics``)."""
+        super().register_metrics(metrics)
+        group = self.metric_group(metrics)
+        group.add(
+            "assigned-connectors",
+            "The number of connector instances currently assigned to this worker",
+            lambda _: float(len((self._assignment or EMPTY).connectors)),
+        )
+        group.add(
+            "assigned-tasks",
+            "The number of tasks currently assigned to this worker",
+            lambda _: float(len((self._assignment or EMPTY).tasks)),
+        )

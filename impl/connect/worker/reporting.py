@@ -16,7 +16,9 @@ from rebalance_check.impl.protocol.connect_protocol import (
     WorkerState,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.connect_events import (
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
     CoordinatorAwaited,
@@ -26,7 +28,6 @@ from rebalance_check.model.vocabulary.connect_events import (
     WorkRevocationEnded,
     WorkRevocationStarted,
 )
-from rebalance_check.model.vocabulary.events import AssignmentCompleted, AssignmentComputed
 
 Owners: TypeAlias = Mapping[str, str]
 """Work by the name that events give it, and the member id of its owner."""

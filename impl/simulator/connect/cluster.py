@@ -43,7 +43,10 @@ class ConnectCluster:
         self._environment = environment
         self._options = options
         disturbances = Disturbances(
-            stream(environment.seed, "connect"), lambda: environment.network.plan, environment.struck.note
+            stream(environment.seed, "connect"),
+            lambda: environment.network.plan,
+            environment.struck.note,
+            environment.progress.wait,
         )
         self.shared = SharedCluster(
             clock=environment.clock,

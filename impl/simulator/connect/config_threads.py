@@ -60,6 +60,8 @@ class ConfigThreads:
 
     def _begin_read(self, delay_ms: int) -> None:
         """The reader waits for records; a read that was begun before is overtaken."""
+        if delay_ms >= READ_AGAIN_MS:
+            self._disturbances.note_outage(delay_ms)
         is_held_back = delay_ms > NO_FAULTS.delay_ms and not self._disturbances.plan.config_outage
         self._awaited = _Read(is_held_back)
         self._threads.after(delay_ms, partial(self._read, self._awaited))

@@ -31,15 +31,21 @@ COMMON_TOPIC: Final = "common"
 class Disturbances:
     """Draws from one stream of the seed; ``plan`` gives the present plan, without faults once the run is healed.
 
-    ``on_strike`` is called with the kind of each fault that strikes.
+    ``on_strike`` is called with the kind of each fault that strikes, ``on_outage`` with how long, in ms, a topic cannot
+    be read.
     """
 
     def __init__(
-        self, random: Random, plan: Callable[[], FaultPlan], on_strike: Callable[[FaultKind], None] = unnoticed
+        self,
+        random: Random,
+        plan: Callable[[], FaultPlan],
+        on_strike: Callable[[FaultKind], None] = unnoticed,
+        on_outage: Callable[[int], None] = unnoticed,
     ) -> None:
         self.random = random
         self._plan = plan
         self.note = on_strike
+        self.note_outage = on_outage
 
     @property
     def plan(self) -> FaultPlan:

@@ -145,11 +145,11 @@ class KafkaConfigLog:
 class KafkaStatusLog:
     """The log of a status store; its producer has Connect's settings. `start` names the store."""
 
-    def __init__(self, bootstrap: str, topic: str, threads: WorkerThreads) -> None:
+    def __init__(self, bootstrap: str, topic: str, threads: WorkerThreads, client_id: str) -> None:
         self.store: StatusStore | None = None
         self._topic, self._threads = topic, threads
         self._producer = KafkaProducer(
-            bootstrap_servers=bootstrap, acks="all", retries=0, enable_idempotence=False,
+            bootstrap_servers=bootstrap, client_id=client_id, acks="all", retries=0, enable_idempotence=False,
             max_in_flight_requests_per_connection=1,
         )  # fmt: skip
         self._reader = TopicReader(bootstrap, topic, threads, self._take)
@@ -200,7 +200,7 @@ class KafkaStatusLog:
             return
         self.store.completed(attempt, send, outcome_of(failure))
         if self.store.retries:
-            self._threads.after(RETRY_MS, self.store.run_retry)
+            self._threads.post(self.store.run_retry)
 
     def _take(self, offset: int, key: str | None, value: bytes | None) -> None:
         if self.store is not None and not self.store.stopped:

@@ -28,10 +28,11 @@ from rebalance_check.impl.connect.herder.producers import SharedProducers
 from rebalance_check.impl.connect.herder.statuses import StatusWriter
 from rebalance_check.impl.connect.herder.work_events import WorkEvents
 from rebalance_check.impl.connect.herder.worker import Worker
+from rebalance_check.impl.connect.status.log import CLIENT_ID_SUFFIX
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.connect.build import SINK_CONNECTOR
+from rebalance_check.integration.connect.build import SINK_CONNECTOR, SOURCE_CONNECTOR
 from rebalance_check.integration.connect.journal import STARTED, STOPPED
 from rebalance_check.integration.connect.ours.driven import DrivenHerder
 from rebalance_check.integration.connect.ours.logs import KafkaConfigLog, KafkaStatusLog
@@ -63,8 +64,8 @@ class RecordingHerder(Herder):
         """The connector's config for each task, with the number of the task and its class."""
         given = {str(key): str(value) for key, value in config.items()}
         most = int(given.get("tasks.max", "1"))
-        kind = "RecordingSinkTask" if given.get("connector.class") == SINK_CONNECTOR else "RecordingSourceTask"
-        task = {**given, "task.class": f"rebalancecheck.connect.{kind}"}
+        connector = SINK_CONNECTOR if given.get("connector.class") == SINK_CONNECTOR else SOURCE_CONNECTOR
+        task = {**given, "task.class": f"{connector}$Task"}
         count = min(int(given.get("recording.tasks", most)), most)
         return tuple({**task, "recording.task": str(number)} for number in range(count))
 
@@ -105,7 +106,8 @@ class OurWorker:
         recorder = Recordings(order).recorder
         self.config_log = KafkaConfigLog(order.bootstrap, order.configs, self.threads)
         self.configs = self.config_log.store = ConfigStore(order.member, self.config_log, recorder, now=now_ms)
-        self.status_log = KafkaStatusLog(order.bootstrap, order.statuses, self.threads)
+        client_id = f"{order.member}-{CLIENT_ID_SUFFIX}"
+        self.status_log = KafkaStatusLog(order.bootstrap, order.statuses, self.threads, client_id)
         self.statuses = StatusStore(order.store, self.status_log, recorder)
         self.status_log.start(self.statuses)
         self.herder = self._herder(order, recorder)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from rebalance_check.integration.jvm.jars import ReleaseJars
 from rebalance_check.integration.kits.adapters.adapter import Adapter
 from rebalance_check.integration.kits.programs.go import GoProgram
 from rebalance_check.integration.kits.programs.java import JavaProgram
 from rebalance_check.integration.kits.programs.node import NodeProgram
 from rebalance_check.integration.kits.programs.python import PythonProgram
-from rebalance_check.integration.oracle.jars import ReleaseJars
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 _FOLDER: Final = Path(__file__).parent
@@ -29,7 +29,9 @@ JAVA_JARS: Final = ReleaseJars(
         "snappy-java-*.jar",
         "zstd-jni-*.jar",
     ),
-    sources=_FOLDER / "java",
+    pom=_FOLDER / "java" / "pom.xml",
+    profile="",
+    sources=(_FOLDER / "java" / "GroupConsumer.java",),
     jdk=("the Java consumer", 17),
 )
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from rebalance_check.impl.comparison.counts import Compared
+from rebalance_check.impl.comparison.difference import Difference
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.brokers.counterpart import virtual_counterpart
+from rebalance_check.integration.comparison.requests.comparisons import Comparison, live_with_virtual, with_live
 from rebalance_check.integration.jvm import JARS_SETTING
+from rebalance_check.integration.jvm.release import Release
 from rebalance_check.integration.kits.broker.target import Target
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.integration.virtual import VirtualKafka, find_release
-from rebalance_check.integration.virtual.release import Release
 from rebalance_check.integration.wire.kafka_python import errors
 from rebalance_check.integration.wire.served import lacking
-from rebalance_check.integration.wire_random.comparisons import Comparison, live_with_virtual, with_live
-from rebalance_check.integration.wire_random.run import WireDifference, WireRun, shortened
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.verdict import Outcome
@@ -32,7 +32,6 @@ NEEDED: Final = ("CreateTopics", "DescribeGroups", "DeleteGroups")
 """The apis without which there are no topics to name, and no groups to look at."""
 
 ANSWERED: Final = "every request is answered as Kafka answers it, or not at all"
-_SHOWN: Final = 400
 
 
 def request_rows(target: Target, progress: ProgressListener = ignore_progress) -> Iterator[KitRow]:
@@ -44,8 +43,9 @@ def request_rows(target: Target, progress: ProgressListener = ignore_progress) -
     if reason := lacking(target.broker.served, NEEDED):
         yield KitRow(section=SECTION, claim=ANSWERED, outcome=Outcome.UNTESTED, detail=reason)
         return
-    total, found, failures = WireRun(), dict[str, WireDifference](), list[str]()
+    found, failures = dict[str, Difference](), list[str]()
     with _comparison(target) as comparison:
+        total = Compared(comparison.terms.names)
         for done in range(SEEDS):
             progress("random requests", done, SEEDS)
             try:
@@ -57,8 +57,8 @@ def request_rows(target: Target, progress: ProgressListener = ignore_progress) -
             for each in run.differences:
                 found.setdefault(each.kind, each)
         progress("random requests", SEEDS, SEEDS)
-        for api in sorted(total.by_api):
-            yield _row(target, comparison, api, total.by_api, found.get(api))
+        for api in sorted(total.reached):
+            yield _row(target, api, total.reached[api], found.get(api))
     yield _survived(target, total, failures)
 
 
@@ -83,32 +83,29 @@ def _release(broker: Broker) -> Release | None:
         return None
 
 
-def _row(
-    target: Target, comparison: Comparison, api: str, compared: Counter[str], found: WireDifference | None
-) -> KitRow:
+def _row(target: Target, api: str, compared: int, found: Difference | None) -> KitRow:
     claim = f"{api} is answered as by Kafka"
     if found is None:
-        return KitRow(section=SECTION, claim=claim, outcome=Outcome.HELD, checked=compared[api])
+        return KitRow(section=SECTION, claim=claim, outcome=Outcome.HELD, checked=compared)
     return KitRow(
         section=SECTION,
         claim=claim,
         outcome=Outcome.VIOLATED,
-        checked=compared[api],
-        detail=f"request {found.number} of seed {found.seed}: {_short(str(found.request))}\n"
-        f"  {comparison.reference}: {_short(found.reference)}\n  {comparison.follower}: {_short(found.follower)}",
+        checked=compared,
+        detail=str(found),
         command=target.reproduces.part("requests"),
     )
 
 
-def _survived(target: Target, total: WireRun, failures: list[str]) -> KitRow:
+def _survived(target: Target, total: Compared, failures: list[str]) -> KitRow:
     outcome = Outcome.VIOLATED if failures else Outcome.HELD
     command = target.reproduces.part("requests") if failures else ""
     detail = f"{failures[0]} ({len(failures)} of {SEEDS} seeds broke off)" if failures else ""
     return KitRow(
-        section=SECTION, claim=ANSWERED, outcome=outcome, checked=total.requests, detail=detail, command=command
+        section=SECTION,
+        claim=ANSWERED,
+        outcome=outcome,
+        checked=total.counts["requests"],
+        detail=detail,
+        command=command,
     )
-
-
-def _short(text: str) -> str:
-    shown = shortened(text)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

@@ -11,7 +11,7 @@ from typing import Final, Self
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest
 from rebalance_check.impl.steered.coordinator import Answers
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential.connections import Address, Connections
+from rebalance_check.integration.kits.broker.connections import Connections
 from rebalance_check.integration.kits.broker.target import DEADLINE_S
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import admin
@@ -46,7 +46,7 @@ class SocketCoordinator:
         """Send a request; what comes back until all replies that are due are there, or until it is quiet."""
         assert isinstance(token, int)
         mine = capped(replace(request, group_id=self._group_id), self._broker.served)
-        self._connections.send(Address(0, token), mine)
+        self._connections.send(token, mine)
         return self._replies(DEADLINE_S if self._due else QUIET_S)
 
     def advance(self, now_ms: int) -> Answers:
@@ -88,4 +88,4 @@ class SocketCoordinator:
         return found
 
     def _arrived(self, timeout_s: float) -> Sequence[tuple[Hashable, GroupReply]]:
-        return [(address.token, reply) for address, reply in self._connections.replies(timeout_s)]
+        return self._connections.replies(timeout_s)

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
-from rebalance_check.impl.conformance.answers import TOPIC
-from rebalance_check.integration.conformance.replay import Replayed, replay
-from rebalance_check.integration.conformance.schedules import walks
+from rebalance_check.impl.comparison.to_model.action_kinds import COORDINATOR_STEPS
+from rebalance_check.impl.comparison.to_model.answers import TOPIC
+from rebalance_check.integration.comparison.to_model.replay import Replayed, replay
+from rebalance_check.integration.comparison.to_model.schedules import walks
 from rebalance_check.integration.kits.broker.target import Target
 from rebalance_check.integration.kits.broker.topics import ensure_topic
 from rebalance_check.integration.kits.report import KitRow
@@ -47,8 +47,8 @@ def transition_rows(target: Target, progress: ProgressListener = ignore_progress
         folder.mkdir(parents=True, exist_ok=True)
         chosen = list(walks(Bounds.from_address(address), SCHEDULES, seed=target.seed))
         replayed += replay(target.broker, chosen, folder, keep_going=True, progress=progress).replayed
-    taken = Counter(action.kind for each in replayed for action in before_divergence(each))
-    broken = first_divergences(replayed)
+    taken = Counter(action.kind for each in replayed for action in before_the_difference(each))
+    broken = first_differences(replayed)
     for kind in (kind for kind in ActionKind if kind in walked_kinds(replayed)):
         yield _broken(target, kind, broken[kind]) if kind in broken else _held(kind, taken[kind])
     yield _answered(target, replayed)
@@ -59,38 +59,38 @@ def walked_kinds(replayed: Sequence[Replayed]) -> frozenset[ActionKind]:
     return COORDINATOR_STEPS & {action.kind for each in replayed for action in each.schedule.actions}
 
 
-def before_divergence(replayed: Replayed) -> Sequence[Action]:
+def before_the_difference(replayed: Replayed) -> Sequence[Action]:
     """The actions of a schedule that the broker answered as the model predicts."""
     if replayed.failure:
         return ()
-    until = len(replayed.schedule.actions) if replayed.divergence is None else replayed.divergence.step - 1
+    until = len(replayed.schedule.actions) if replayed.difference is None else len(replayed.difference.steps) - 1
     return replayed.schedule.actions[:until]
 
 
-def first_divergences(replayed: Sequence[Replayed]) -> dict[ActionKind, Replayed]:
-    """For each kind of action at which the broker diverges, the schedule that shows it soonest."""
-    diverging = [(each.divergence, each) for each in replayed if each.divergence is not None]
+def first_differences(replayed: Sequence[Replayed]) -> dict[ActionKind, Replayed]:
+    """For each kind of action at which the broker differs, the schedule that shows it soonest."""
+    differing = [(each.difference, each) for each in replayed if each.difference is not None]
     found: dict[ActionKind, Replayed] = {}
-    for divergence, each in sorted(diverging, key=lambda pair: pair[0].step):
-        found.setdefault(divergence.action.kind, each)
+    for difference, each in sorted(differing, key=lambda pair: len(pair[0].steps)):
+        found.setdefault(difference.steps[-1].kind, each)
     return found
 
 
 def _held(kind: ActionKind, checked: int) -> KitRow:
     if checked:
         return KitRow(section=SECTION, claim=str(kind), outcome=Outcome.HELD, checked=checked)
-    detail = "every schedule that has it diverged before"
+    detail = "every schedule that has it differed before"
     return KitRow(section=SECTION, claim=str(kind), outcome=Outcome.UNTESTED, detail=detail)
 
 
 def _broken(target: Target, kind: ActionKind, replayed: Replayed) -> KitRow:
-    assert replayed.divergence is not None
+    assert replayed.difference is not None
     return KitRow(
         section=SECTION,
         claim=str(kind),
         outcome=Outcome.VIOLATED,
         checked=1,
-        detail=str(replayed.divergence),
+        detail=str(replayed.difference),
         history=str(replayed.history),
         command=target.reproduces.schedule(replayed.schedule),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebalance_check.integration.jvm import java_tool
-from rebalance_check.integration.oracle.jars import ReleaseJars
+from rebalance_check.integration.jvm.jars import ReleaseJars
 
 JVM_OPTIONS = ("-Xms32m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
 

@@ -11,7 +11,8 @@ from rebalance_check.integration.jvm import cache_folder, fingerprint, one_line
 from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-BUILD_TIMEOUT_S: Final = 600.0
+BUILD_TIMEOUT_S: Final = 3_600.0
+"""A large crate takes half an hour on two cores."""
 
 
 class Program(Protocol):
@@ -40,11 +41,16 @@ def run_builder(name: str, call: Sequence[str], folder: Path) -> None:
 
     Raises: `RebalanceCheckError` with what the command printed when it fails.
     """
-    wrapped = ended_with_parent(call)
-    done = subprocess.run(wrapped, cwd=folder, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S)
+    wrapped, shown = ended_with_parent(call), " ".join([Path(call[0]).name, *call[1:]])
+    try:
+        done = subprocess.run(wrapped, cwd=folder, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise RebalanceCheckError(
+            f"{name} could not be built: `{shown}` was ended after {BUILD_TIMEOUT_S:.0f} s; build it when the machine "
+            "has less to do"
+        ) from None
     if done.returncode != 0:
         said = one_line(done.stderr or done.stdout) or "nothing"
-        shown = " ".join([Path(call[0]).name, *call[1:]])
         raise RebalanceCheckError(
             f"{name} could not be built: `{shown}` ended with {done.returncode} and printed {said}"
         )

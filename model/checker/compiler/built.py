@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
-from rebalance_check.model.checker.compiler.tree import Parameter
+from rebalance_check.model.checker.compiler.subset import Parameter
 from rebalance_check.model.checker.compiler.types import Array, Number
 
-ENTRY_POINTS: Final = ("begin", "level", "expand", "absorb", "rehash", "fingerprints", "survey")
+ENTRY_POINTS: Final = ("begin", "expand", "absorb", "rehash", "survey")
 """What Python calls."""
 
 ARRAY: Final = "array"

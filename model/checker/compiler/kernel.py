@@ -4,9 +4,9 @@ These functions are never called as they stand: `program` compiles them with the
 generated ones declared below. An array of states has two sides: ``states[i]`` is a record for the model's functions,
 ``states.words[i, j]`` its words, to copy, hash and compare.
 
-A level is searched in rounds. Every worker writes all successors of a chunk of its frontier into its part of the
-buffer; when all have, every worker takes what it owns out of everybody's part: the fingerprints that `owner_of` gives
-it. So no two threads write to one place, and what is found does not depend on which thread was faster.
+A level is searched in rounds (`safety.workers`). Every worker writes all successors of a chunk of its frontier into its
+part of the buffer; when all have, every worker takes what it owns out of everybody's part: the fingerprints that
+`owner_of` gives it. So no two threads write to one place, and what is found does not depend on which was faster.
 """
 
 from __future__ import annotations
@@ -75,10 +75,6 @@ if TYPE_CHECKING:
         """Begin to load an item that will be needed soon."""
         ...
 
-    def meet(shared: Numbers, workers: int) -> None:
-        """Wait until all workers are here."""
-        ...
-
 
 # ------------------------------------------------------------------------------------------------ counters of a worker
 
@@ -95,28 +91,6 @@ SIZE: Final = 9  # how many states the frontier has
 BASE: Final = 10  # the number of its first state
 FILLED: Final = 11  # successors in this worker's part of the buffer
 FIRED: Final = 12  # from here on: how often each rule fired
-
-# ------------------------------------------------------------------------------------------------ what workers share
-
-ARRIVED: Final = 0  # how many workers wait in `meet`
-TURN: Final = 8  # how often all have met; on a cache line of its own
-STOP: Final = 16  # 1 where the search is to end after this round
-MOST: Final = 17  # the number of states at which the search ends, 0 for no limit
-ENDING: Final = 18  # 1 where it ends after this round: the same for all
-ABSORBING: Final = 19  # 1 where the buffer is full, and nothing of it is absorbed yet
-PER_WORKER: Final = 24  # from here on, for each worker, `SHARE` numbers: ...
-SHARE: Final = 8  # (a cache line)
-FREE: Final = 0  # ... how many more states its arrays can hold,
-FOUND: Final = 1  # how many successors it wrote,
-LEFT: Final = 2  # how many states of its frontier are left,
-KEPT: Final = 3  # how many states it keeps,
-BROKEN: Final = 4  # and the claim that it saw broken
-
-# ------------------------------------------------------------------------------------------------ why `level` returns
-
-DONE: Final = 0  # the frontier is expanded
-FULL: Final = 1  # the arrays of a worker cannot hold what is in the buffer
-OVER: Final = 2  # a claim is broken, or the search is to end
 
 RULE_SHIFT: Final = 24
 """Where a label (32 bits) holds the rule; the member stands 8 bits below, the choice in the lowest 16."""
@@ -314,109 +288,11 @@ def record(
     st[MET] = witness(c, found[j], st[MET])
 
 
-def share_of(worker: int) -> int:
-    """Where the numbers of a worker stand among the shared ones."""
-    return PER_WORKER + worker * SHARE
-
-
-def all_fits(shared: Numbers, workers: int) -> bool:
-    """Whether every worker can hold all successors in the buffer, should they all be new and its own."""
-    total = 0
-    for w in range(workers):
-        total += shared[share_of(w) + FOUND]
-    for w in range(workers):
-        if shared[share_of(w) + FREE] < total:
-            return False
-    return True
-
-
-def is_over(shared: Numbers, workers: int) -> bool:
-    """Whether the search ends after this round: it was stopped, a claim is broken, or states are as many as allowed."""
-    total = 0
-    for w in range(workers):
-        if shared[share_of(w) + BROKEN] != 0:
-            return True
-        total += shared[share_of(w) + KEPT]
-    return bool(shared[ENDING] != 0) or (shared[MOST] != 0 and total >= shared[MOST])
-
-
-def is_expanded(shared: Numbers, workers: int) -> bool:
-    """Whether no worker has a state of its frontier left."""
-    for w in range(workers):
-        if shared[share_of(w) + LEFT] > 0:
-            return False
-    return True
-
-
-def publish(me: int, st: Numbers, shared: Numbers) -> None:
-    """Let the others know how far this worker is."""
-    mine = share_of(me)
-    shared[mine + LEFT] = st[SIZE] - st[AT]
-    shared[mine + KEPT] = st[STATES]
-    shared[mine + BROKEN] = st[CLAIM]
-
-
-def level(
-    c: Config, me: int, workers: int, capacity: int, chunk: int, rows: int,
-    frontier: States, found: States, table: Hashes, parents: Labels, labels: Labels, st: Numbers,
-    before: Numbers, out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers,
-    symmetric: bool, spare: States, perms: Permutations, sets: AllSets, signs: Signatures,
-) -> int:  # fmt: skip
-    """Search the frontier, as one of several workers, until it is expanded or something ends the search.
-
-    ``rows`` is the number of states that this worker's arrays can hold. Where the search cannot go on with
-    what is in the buffer, ``before`` has the counters ``st`` as they were before the round.
-    """
-    shared[share_of(me) + FREE] = rows - st[STATES]
-    publish(me, st, shared)
-    meet(shared, workers)
-    absorbing = shared[ABSORBING] != 0
-    meet(shared, workers)
-    while absorbing or not is_expanded(shared, workers):
-        if not absorbing:
-            for i in range(st.shape[0]):
-                before[i] = st[i]
-            expand(
-                c, frontier, st, out, out_fp, out_parent, out_label, me * capacity, chunk, symmetric, spare, perms,
-                sets, signs,
-            )  # fmt: skip
-            shared[share_of(me) + FOUND] = st[FILLED]
-            shared[share_of(me) + FREE] = rows - st[STATES]
-            meet(shared, workers)
-        absorbing = False
-        if not all_fits(shared, workers):
-            shared[ABSORBING] = 1
-            return FULL
-        if me == 0:  # what one worker notes here, all read after they have met again
-            shared[ABSORBING] = 0
-            shared[ENDING] = shared[STOP]
-        for other in range(workers):
-            absorb(
-                c, me, other, workers, capacity, shared[share_of(other) + FOUND], out, out_fp, out_parent, out_label,
-                found, table, parents, labels, st,
-            )  # fmt: skip
-        publish(me, st, shared)
-        meet(shared, workers)
-        if is_over(shared, workers):
-            return OVER
-    return DONE
-
-
-def begin(out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers, shared: Numbers) -> None:
-    """Make the state in the first slot of the first worker's part of the buffer the first that is found."""
+def begin(out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers) -> None:
+    """Make the state in the first slot of the buffer the first that is found."""
     out_fp[0] = fingerprint(out, 0)
     out_parent[0] = 0
     out_label[0] = 0
-    for w in range((shared.shape[0] - PER_WORKER) // SHARE):
-        shared[share_of(w) + FOUND] = 0
-    shared[PER_WORKER + FOUND] = 1
-    shared[ABSORBING] = 1
-
-
-def fingerprints(states: States, n: int, out: Hashes) -> None:
-    """The fingerprints of n states."""
-    for i in range(n):
-        out[i] = fingerprint(states, i)
 
 
 def survey(c: Config, states: States, n: int, out: Achieved) -> None:

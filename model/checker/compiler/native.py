@@ -48,7 +48,7 @@ class Program:
         self._functions = built.functions
         self._loaded = engine.Loaded(built.code)
         self._fault = self._loaded.fault()
-        self.begin, self.level, self.expand, self.absorb, self.rehash, self.fingerprints, self.survey = (
+        self.begin, self.expand, self.absorb, self.rehash, self.survey = (
             Entry(self._loaded.address(name), built.entries[name]) for name in ENTRY_POINTS
         )
 

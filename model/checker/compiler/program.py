@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial
 from pathlib import Path
 
-from rebalance_check.model.checker.compiler import kernel, llvm
+from rebalance_check.model.checker.compiler import kernel
 from rebalance_check.model.checker.compiler.built import ENTRY_POINTS
-from rebalance_check.model.checker.compiler.functions import Functions, functions_in
 from rebalance_check.model.checker.compiler.glue import glue
-from rebalance_check.model.checker.compiler.runtime import PROVIDED
-from rebalance_check.model.checker.compiler.subset import Source, Vocabulary
-from rebalance_check.model.checker.compiler.tree import Function
+from rebalance_check.model.checker.compiler.instructions import REGISTER
+from rebalance_check.model.checker.compiler.runtime import PROVIDED, RUNTIME
+from rebalance_check.model.checker.compiler.statements import FunctionCompiler
+from rebalance_check.model.checker.compiler.subset import Function, Source, SubsetError, Vocabulary
 from rebalance_check.model.checker.compiler.types import Array, Cell, Number, Record, record_of, rows_of
 from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, nested
 from rebalance_check.model.checker.layout_source import helper_source
@@ -36,7 +37,59 @@ def program_text(model: Model, bounds: Bounds, exports: Sequence[str] = ENTRY_PO
     """
     words = vocabulary(model, bounds)
     functions = Functions(words).all(exports)
-    return ProgramText(llvm.module(functions, words.tables, exports), functions)
+    return ProgramText(module(functions, words.tables, exports), functions)
+
+
+class Functions:
+    """Compiles functions once each, callees first."""
+
+    def __init__(self, words: Vocabulary) -> None:
+        self.words = words
+        self.whole: list[Function] = []
+
+    def named(self, name: str) -> Function:
+        """A function, whole.
+
+        Raises `SubsetError` when it calls itself, or cannot be compiled.
+        """
+        known = self.words.functions.get(name)
+        if known is None:
+            compiler = FunctionCompiler(self.words, self.words.sources[name], self.named)
+            known = self.words.functions[name] = compiler.function
+            self.whole.append(compiler.compile())
+        elif known.lines is None:
+            source = self.words.sources[name]
+            raise SubsetError(source, source.tree, "it calls itself", "write a loop")
+        return known
+
+    def all(self, names: Iterable[str]) -> list[Function]:
+        """The functions of these names and all that they call, callees first."""
+        for name in names:
+            self.named(name)
+        return self.whole
+
+
+def functions_in(text: str, file: str) -> dict[str, Source]:
+    """The functions that a source text defines, by name."""
+    return {node.name: Source(file, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+
+
+def module(functions: Iterable[Function], tables: Mapping[str, Sequence[int]], exports: Iterable[str]) -> str:
+    """The text of a program: its tables, and its functions, of which ``exports`` can be called from outside.
+
+    Functions must be whole; each stands in ``@fault`` with its place in ``functions``, from 1.
+    """
+    public, texts = set(exports), [RUNTIME, *(_table(name, values) for name, values in tables.items())]
+    for at, one in enumerate(functions, 1):
+        result = REGISTER[one.result] if one.result else "void"
+        text = f"define {'' if one.name in public else 'internal '}{result} " + "\n".join(one.lines or ())
+        texts.append(text.replace("i32 FAULT", f"i32 {at}"))
+    return "\n".join(texts)
+
+
+def _table(name: str, values: Sequence[int]) -> str:
+    written = ", ".join(f"i32 {value}" for value in values or (0,))
+    return f"@t.{name} = internal unnamed_addr constant [{max(len(values), 1)} x i32] [{written}]"
 
 
 def vocabulary(model: Model, bounds: Bounds) -> Vocabulary:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from rebalance_check.model.checker.compiler.tree import Address, Expression, Function
-from rebalance_check.model.checker.compiler.types import Absent, Array, Number, Record
+from rebalance_check.model.checker.compiler.types import Absent, Array, Cell, Number, Record
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
@@ -34,23 +33,61 @@ class Source:
     tree: ast.FunctionDef
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A record or an array in memory. ``length`` is the number of items of an array."""
+class Operand(NamedTuple):
+    """A number as LLVM's text has it; ``known`` is its value where that is known when the model is compiled."""
 
-    address: Address
-    type: Record | Array
-    length: Expression | None = None
+    type: Number
+    text: str
+    known: int | None = None
+
+
+class Slot(NamedTuple):
+    """A variable: a place on the stack, which LLVM turns into registers."""
+
+    type: Number
+    pointer: str
+
+
+class Place(NamedTuple):
+    """A number, a record or an array in memory, so many bytes behind a pointer. An array has ``length`` items."""
+
+    pointer: str
+    type: Cell | Record | Array
+    offset: int = 0
+    length: Operand | None = None
 
 
 class Configuration:
     """What the configuration's name means: its fields are constants."""
 
 
-CONFIGURATION = Configuration()
+CONFIGURATION: Final = Configuration()
 
-Value = Expression | Place | Absent | Configuration | Callable[..., Any] | type[Any]
+Value = Operand | Slot | Place | Absent | Configuration | Callable[..., Any] | type[Any]
 """What a name or an access may mean: also an enumeration, a conversion such as ``int``, or a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: a number, or what a pointer points to. An array of unknown length brings one, `length_of`."""
+
+    name: str
+    type: Number | Record | Array
+
+
+@dataclass(slots=True)
+class Function:
+    """A function of the program, whole once ``lines`` are there.
+
+    ``is_pure`` says that it writes nothing; ``constant`` is what it always returns, None where that is not known.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Number | None
+    lines: Sequence[str] | None = None
+    is_pure: bool = True
+    constant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +95,8 @@ class Vocabulary:
     """What all functions of a program share.
 
     ``sources`` are the functions by name, ``globals`` what else their modules know: enumerations and constants.
-    ``config`` is the configuration. ``types`` gives the type for the name of an annotation.
-    ``functions`` are those read so far, and at first those that the backend provides.
+    ``config`` is the configuration, ``types`` gives the type for the name of an annotation. ``functions`` are those
+    read so far, and at first those that the backend provides; ``tables`` those of the configuration that are used.
     """
 
     sources: Mapping[str, Source]
@@ -83,3 +120,13 @@ def assigned_names(*statements: ast.stmt) -> Counter[str]:
     """How many statements give a value to each name, in these statements and those inside of them."""
     nodes = (node for each in statements for node in ast.walk(each))
     return Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def length_of(parameter: str) -> str:
+    """The name of the number of items behind a pointer parameter."""
+    return f"{parameter}.length"
+
+
+def parameter_text(name: str) -> str:
+    """A parameter as an operand."""
+    return f"%p.{name}"

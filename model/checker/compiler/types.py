@@ -48,6 +48,11 @@ class Absent:
     record: type[Layout] | None
     is_list: bool
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it reads as a number, and not as a record or a list."""
+        return self.record is None and not self.is_list
+
     @classmethod
     def of(cls, field: Field) -> Absent:
         """That of a field as it is declared."""

@@ -139,7 +139,7 @@ class Compiled:
         program, self.program = (compiled(machine.model, each.bounds, progress) for each in (machine, endless))
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=progress)
         self.buffer = Buffer(endless, 1)
-        self.worker = Worker(self.program, endless, 0, self.buffer, symmetry=False)
+        self.worker = Worker(self.program, endless, 0, self.buffer, symmetry=False, spill=None)
 
     @property
     def cut(self) -> int:

@@ -27,10 +27,10 @@ from rebalance_check.model.checker.liveness.graph import StateGraph, fault_free_
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
 from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
 from rebalance_check.model.checker.liveness.quotient import Quotient
-from rebalance_check.model.checker.safety.counters import actions_of
 from rebalance_check.model.checker.safety.explore import concrete
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.checker.safety.workers import actions_of
 
 
 @dataclass(slots=True)

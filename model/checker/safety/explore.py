@@ -7,13 +7,11 @@ model, replaying a path and reading a report must work without them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path as FolderPath
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety.checkpoint import Checkpoint
 from rebalance_check.model.checker.safety.limits import (
     NO_LIMITS,
     Ended,
@@ -32,10 +30,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 if TYPE_CHECKING:
-    from rebalance_check.model.checker.safety.spilling import SpillingSearch
     from rebalance_check.model.checker.safety.workers import ParallelSearch
-
-    AnySearch = Search | ParallelSearch | SpillingSearch
 
 MOST_THREADS = 64
 """Threads share one process and its memory; more than this is a mistyped number."""
@@ -50,8 +45,6 @@ def explore(
     compiled: bool = True,
     progress: SearchListener | None = None,
     limits: Limits = NO_LIMITS,
-    resume: Checkpoint | None = None,
-    save: Callable[[Checkpoint], None] | None = None,
     spill: FolderPath | None = None,
 ) -> Exploration:
     """Explore every state of a model within ``bounds`` and check its invariants on each.
@@ -59,21 +52,20 @@ def explore(
     `model.registry.model_for` has the model of a protocol, and its mutants. ``symmetry`` explores one of all states
     that differ only in how members are named. ``threads`` counts the threads of the compiled backend;
     ``compiled=False`` interprets. ``progress`` receives what the search does. ``limits`` end it early; it is then not
-    ``complete``, and neither where memory runs out. ``save`` is called with a checkpoint when it ends early, and
-    ``resume`` goes on from one: the result is that of a search that was not interrupted. With the folder ``spill`` a
-    search that memory does not hold keeps its states there instead of ending, and goes on with what is there.
+    ``complete``, and neither where memory runs out. With the folder ``spill`` a compiled search keeps in files below
+    it what memory is not enough for, instead of ending; the system removes them with the process.
 
     Raises `RebalanceCheckError` when llvmlite is not installed, for a number of threads out of range, for a limit of
-    memory below what the process has before it begins, for a checkpoint or a folder of another search, and where
-    ``spill`` is given together with a checkpoint or without ``compiled``.
+    memory below what the process has before it begins, and for ``spill`` without ``compiled``; `OSError` where the
+    folder cannot be written to.
     """
-    if spill is not None:
-        require_alone(compiled, resume, save)
+    if spill is not None and not compiled:
+        raise RebalanceCheckError("only the compiled explorer keeps states on disk: leave out spill, or interpreted")
     if not 1 <= threads <= MOST_THREADS:
         raise RebalanceCheckError(f"threads is {threads}: choose a number from 1 to {MOST_THREADS}")
     machine = Machine(model, bounds)
     started = time.perf_counter()
-    search: AnySearch | None
+    search: Search | ParallelSearch | None
     if compiled:
         search = compiled_search(machine, spill, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
     else:
@@ -81,7 +73,8 @@ def explore(
     compile_seconds = time.perf_counter() - started if compiled else 0.0
     outcome = Outcome(distinct=0, generated=0, ended=Ended.STOPPED)
     if search is not None:
-        outcome = run(search, limits, resume, save)
+        require_memory(limits)
+        outcome = search.run()
     return exploration_of(
         machine, outcome, symmetry=symmetry, threads=threads if compiled else 1, compiled=compiled,
         compile_seconds=compile_seconds,
@@ -121,23 +114,10 @@ def exploration_of(
     )
 
 
-def require_alone(compiled: bool, resume: object, save: object) -> None:
-    """Check that a search on disk is given nothing that it cannot do.
-
-    Raises: RebalanceCheckError
-    """
-    if not compiled:
-        raise RebalanceCheckError("only the compiled explorer keeps states on disk: leave out spill, or interpreted")
-    if resume is not None or save is not None:
-        raise RebalanceCheckError(
-            "a search on disk goes on with what is in its folder, and has no checkpoints: leave out one of the two"
-        )
-
-
 def compiled_search(
     machine: Machine, spill: FolderPath | None, *, symmetry: bool, threads: int, limits: Limits,
     progress: SearchListener | None,
-) -> ParallelSearch | SpillingSearch | None:  # fmt: skip
+) -> ParallelSearch | None:  # fmt: skip
     """The compiled model ready to be searched; None when it was interrupted while it compiled.
 
     Raises `RebalanceCheckError` when llvmlite is not installed.
@@ -153,64 +133,21 @@ def compiled_search(
     program = compile_apart(machine.model, machine.bounds, progress, limits.stop)
     if program is None:
         return None
-    if spill is not None:
-        from rebalance_check.model.checker.safety.spilling import SpillingSearch  # noqa: PLC0415 - not on Windows
-
-        return SpillingSearch(
-            program, machine, spill, symmetry=symmetry, threads=threads, limits=limits, progress=progress
-        )
-    return ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
+    return ParallelSearch(
+        program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress, spill=spill
+    )
 
 
-def run(
-    search: AnySearch, limits: Limits, resume: Checkpoint | None, save: Callable[[Checkpoint], None] | None
-) -> Outcome:
-    """Run a search, from a checkpoint where there is one, and hand out another one where it ends early.
+def require_memory(limits: Limits) -> None:
+    """Check that a limit of memory allows a search to begin.
 
-    Raises `RebalanceCheckError` where the limit of memory is too low to begin.
+    Raises: RebalanceCheckError
     """
-    if limits.memory is not None and limits.is_memory_used():
+    if limits.is_memory_used():
         raise RebalanceCheckError(
-            f"the limit of memory is {limits.memory / 2**20:,.0f} MiB, and this process has "
+            f"the limit of memory is {(limits.memory or 0) / 2**20:,.0f} MiB, and this process has "
             f"{resident_bytes() / 2**20:,.0f} MiB before the search begins: allow more"
         )
-    return with_checkpoints(search, resume, save) if isinstance(search, Continuable) else search.run()
-
-
-@runtime_checkable
-class Continuable(Protocol):
-    """A search that goes on from a checkpoint."""
-
-    def run(self) -> Outcome:
-        """Search."""
-        ...
-
-    def checkpoint(self) -> Checkpoint:
-        """All that was done so far."""
-        ...
-
-    def resume(self, saved: Checkpoint, /) -> None:
-        """Make `run` go on from here."""
-        ...
-
-
-def with_checkpoints(
-    search: Continuable, resume: Checkpoint | None, save: Callable[[Checkpoint], None] | None
-) -> Outcome:
-    """Run a search from a checkpoint, and hand out another one.
-
-    Raises: RebalanceCheckError where the checkpoint belongs to another search, or something in it is missing.
-    """
-    if resume is not None:
-        try:
-            search.resume(resume)
-        except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise RebalanceCheckError(f"the checkpoint is damaged ({error!r}): begin anew without --resume") from error
-    outcome = search.run()
-    if save is not None and outcome.ended is not None:
-        with suppress(MemoryError):  # what was found is left where there is none for a checkpoint
-            save(search.checkpoint())
-    return outcome
 
 
 def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:

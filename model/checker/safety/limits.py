@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -67,7 +66,7 @@ NO_LIMITS: Final = Limits()
 """The search ends when nothing is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How far a search is."""
 
@@ -83,8 +82,6 @@ class Coverage:
     """How long the search has taken, compilation and earlier runs not counted."""
     states_per_second: float
     """The speed of this run."""
-    seconds_left: float | None = None
-    """An estimate: how long it takes until nothing is left; None while the frontier grows, when there is none."""
 
 
 class SearchListener(Protocol):
@@ -97,23 +94,6 @@ class SearchListener(Protocol):
     def searching(self, coverage: Coverage, /) -> None:
         """The search is so far."""
         ...
-
-
-SHRINKING_LEVELS: Final = 3
-"""So many levels in a row must be smaller than the one before, before there is an estimate."""
-
-
-def estimated_states_left(levels: list[int], frontier: int) -> float | None:
-    """The states that are still to be expanded, where the sizes of the last ``levels`` form a falling sequence.
-
-    The sizes are taken to fall on by the mean ratio of the last levels, and their sum is that of a geometric series.
-    None where they do not fall: then nothing is known.
-    """
-    last = levels[-SHRINKING_LEVELS - 1 :]
-    if len(last) <= SHRINKING_LEVELS or any(after >= before for before, after in pairwise(last)):
-        return None
-    ratio = float((last[-1] / last[0]) ** (1 / SHRINKING_LEVELS))
-    return frontier / (1 - ratio)
 
 
 def collision_probability(states: int, bits: int = FINGERPRINT_BITS) -> float:

@@ -1,18 +1,28 @@
 """Memory of what grows: tables of fingerprints that are never there twice, and arrays that leave no holes.
 
+Where memory is not enough, an array is mapped from a file: the system keeps what is used of it in memory, and writes
+the rest out. Parents, labels and frontiers are written and read in order; a table of fingerprints that memory does not
+hold is as slow as the disk.
+
 A larger table has the fingerprints in the same order (`kernel.slot_of`), so both are gone through from the front to the
 back, and what lies behind in the old one is given back to the system block by block.
 """
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
 
 from rebalance_check.model.checker.compiler.native import Program
+from rebalance_check.model.checker.safety.limits import Ended
 
 BLOCK: Final = 1 << 19
 """Slots that are moved before their memory (4 MiB) is given back."""
@@ -36,27 +46,92 @@ def more_slots(slots: int, fingerprints: int) -> int:
     return slots
 
 
-def mapped(size: int) -> mmap.mmap:
-    """Memory of its own, all zero, which the system has back at once when it is no longer used.
+FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""The errors of a disk, a quota or a file that has reached its size."""
 
-    What the C library hands out it keeps in part, and arrays that grow leave holes in it.
 
-    Raises: MemoryError where the system has none.
+class NoSpaceError(Exception):
+    """Nothing more can be kept; ``why`` says what is lacking."""
+
+    def __init__(self, why: Ended) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+class Storage:
+    """Where arrays lie: ``most`` bytes of them in memory (None: all), and the others in files of ``folder``.
+
+    ``disk_bytes`` is the most that there was in files.
     """
-    try:
-        return mmap.mmap(-1, size)
-    except OSError as error:
-        raise MemoryError(str(error)) from error
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.most: int | None = None
+        self.disk_bytes = 0
+        self._folder = folder
+        self._memory, self._files = WeakSet[mmap.mmap](), WeakSet[mmap.mmap]()
+
+    @property
+    def memory_bytes(self) -> int:
+        """The bytes that lie in memory."""
+        return sum(map(len, self._memory))
+
+    def take(self, size: int) -> mmap.mmap:
+        """So many bytes, all zero, which the system has back at once when they are no longer used.
+
+        The C library keeps a part of its memory, in which arrays that grow leave holes.
+
+        Raises: NoSpaceError where the limit allows no more and there is no folder, or the disk is full; MemoryError
+        where the system has none, and OSError where the folder cannot be written to.
+        """
+        if self.most is None or self.memory_bytes + size <= self.most:
+            try:
+                made = mmap.mmap(-1, size)
+            except OSError as error:
+                raise MemoryError(str(error)) from error
+            self._memory.add(made)
+            return made
+        if self._folder is None:
+            raise NoSpaceError(Ended.BYTES)
+        made = mapped_file(self._folder, size)
+        self._files.add(made)
+        self.disk_bytes = max(self.disk_bytes, sum(map(len, self._files)))
+        return made
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """A new array.
+
+        Raises: as `take` does.
+        """
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        return np.frombuffer(self.take(size), dtype).reshape(shape)
+
+
+def mapped_file(folder: Path, size: int) -> mmap.mmap:
+    """A file of so many bytes as memory. It has no name, so that nothing is left of it when the process ends or dies.
+
+    Raises: NoSpaceError where the disk is full: its blocks are reserved, because a map that the disk cannot hold
+    ends the process.
+    """
+    reserve = getattr(os, "posix_fallocate", lambda file, _, size: os.ftruncate(file, size))  # not on every platform
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder) as file:
+        try:
+            reserve(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno in FULL:
+                raise NoSpaceError(Ended.DISK) from error
+            raise
+        return mmap.mmap(file.fileno(), size)
 
 
 class Table:
     """An open-addressing hash set of fingerprints, empty at first.
 
-    Raises: MemoryError where the system has none.
+    Raises: as `Storage.take` does.
     """
 
-    def __init__(self, slots: int) -> None:
-        self._memory = mapped(slots * SLOT_BYTES)
+    def __init__(self, slots: int, storage: Storage) -> None:
+        self._memory = storage.take(slots * SLOT_BYTES)
         self._advise("MADV_HUGEPAGE", 0, slots)
         self.array: Any = np.frombuffer(self._memory, np.uint64)
 

@@ -23,8 +23,8 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 VERSION = "v1"
 """The version of the notation; that of the model is not written."""
 
-BOUNDS = r"[\w-]+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
-"""Bounds in an address, in either form that `Bounds.from_address` reads."""
+BOUNDS = r"[\w-]+(?:\?[\w=&-]*)?"
+"""Bounds in an address, as `Bounds.from_address` reads them."""
 
 INDICES = r"(?:\d{1,9}(?:\.\d{1,9})*)?"
 """Steps in an address; none for a path that stays in the initial state. No state has 10^9 actions."""

@@ -41,13 +41,13 @@ class Exploration:
     frontier: int
     """States that were found and not expanded; 0 when complete."""
     seconds: float
-    """Wall-clock time of the search alone, with that of earlier runs where it went on from a checkpoint."""
+    """Wall-clock time of the search alone."""
     compile_seconds: float
     """Wall-clock time of compiling, or of loading from the cache; 0 when interpreted."""
     peak_bytes: int
     """Peak resident memory of the process so far, in bytes; 0 where the platform does not say."""
     disk_bytes: int
-    """The most bytes that the search had on disk, in all of its runs; 0 when it stayed in memory."""
+    """The most bytes that the search had in files; 0 when it stayed in memory."""
     ended: Ended | None
     """Why the search ended early; None where it is complete, and where a violation ended it."""
     complete: bool

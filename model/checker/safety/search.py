@@ -6,15 +6,12 @@ one on the same bounds and expects the same numbers; `workers.ParallelSearch` fi
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Final
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety.checkpoint import Checkpoint, identity_of, require_same_search
 from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.pace import Pace
 from rebalance_check.model.vocabulary.actions import Action
@@ -81,13 +78,9 @@ class Search:
         self._spare: bytes | None = bytes(SPARE)
 
     def run(self) -> Outcome:
-        """Search level by level until nothing is new, a claim breaks or a limit is reached.
-
-        After `resume` the search goes on where the checkpoint was made.
-        """
-        self.pace.begin(len(self.seen))
-        if not self.seen:
-            self.begin()
+        """Search level by level until nothing is new, a claim breaks or a limit is reached."""
+        self.pace.begin()
+        self.begin()
         while self.frontier and self.outcome.complete:
             is_whole = self.level()
             self.report()
@@ -107,7 +100,6 @@ class Search:
 
     def next_level(self) -> None:
         """The states found become the frontier, unless there are none."""
-        self.pace.levels.append(len(self.frontier))
         self.frontier, self.found, self.at = self.found, [], 0
         if self.frontier and self.outcome.complete:
             self.outcome.depth += 1
@@ -126,7 +118,7 @@ class Search:
                 self.expand(self.frontier[self.at])
             except MemoryError:
                 self._spare = None
-                self.outcome.ended = Ended.NO_MEMORY
+                self.outcome.ended, self.outcome.distinct = Ended.NO_MEMORY, len(self.seen)
                 return False
             self.at += 1
             if self.outcome.violated:
@@ -137,32 +129,13 @@ class Search:
 
     def limit_reached(self) -> Ended | None:
         """Why the search ends before the next state; None when it does not."""
-        ended = self.limits.reached(len(self.seen), self.pace.seconds_of_this_run)
+        ended = self.limits.reached(len(self.seen), self.pace.seconds)
         if ended is None and self.at % MEMORY_EVERY == 0 and self.limits.is_memory_used():
             return Ended.BYTES
         return ended
 
     def expand(self, parent: bytes) -> None:
-        """Judge every step from a state, and keep what is new.
-
-        Raises `MemoryError` with nothing of this state kept, so that the search can go on from there.
-        """
-        before, size = self.outcome, len(self.found)
-        self.outcome = Outcome(
-            distinct=before.distinct, generated=before.generated, cut=before.cut, depth=before.depth,
-            met=set(before.met), fired=before.fired.copy(),
-        )  # fmt: skip
-        try:
-            self.steps_from(parent)
-        except MemoryError:
-            for child in self.found[size:]:
-                del self.seen[child]
-            del self.found[size:]
-            self.outcome = before
-            raise
-
-    def steps_from(self, parent: bytes) -> None:
-        """The steps from a state, one after the other."""
+        """Judge every step from a state, and keep what is new."""
         state = self.machine.unpack(parent)
         for action, after in self.machine.transitions(state):
             if not self.machine.within_bounds(after):
@@ -207,54 +180,5 @@ class Search:
 
     def report(self) -> None:
         """Say how far the search is."""
-        self.pace.report(
-            self.outcome.depth, len(self.seen), self.outcome.generated, len(self.frontier) - self.at, len(self.found)
-        )
-
-    # ------------------------------------------------------------------------------------------- going on later
-
-    def identity(self) -> dict[str, Any]:
-        """See `checkpoint.identity_of`."""
-        return identity_of(self.machine, symmetry=self.symmetry, compiled=False, threads=1)
-
-    def checkpoint(self) -> Checkpoint:
-        """All that was done so far; to be called when `run` has ended at a limit."""
-        numbers = {packed: number for number, packed in enumerate(self.seen)}
-        kinds = {rule.kind: number for number, rule in enumerate(self.machine.model.rules)}
-        came = array("q")
-        for origin in self.seen.values():
-            parent, action = origin or (b"", None)
-            came.extend((numbers.get(parent, -1), *((kinds[action.kind], *action[1:]) if action else (0, 0, 0))))
-        done = self.outcome
-        counters = {
-            "depth": done.depth, "generated": done.generated, "cut": done.cut, "seconds": self.pace.seconds,
-            "met": sorted(done.met), "fired": {str(kind): count for kind, count in done.fired.items()},
-            "states": len(self.seen), "frontier": len(self.frontier), "found": len(self.found), "at": self.at,
-            "levels": self.pace.levels,
-        }  # fmt: skip
-        return Checkpoint(
-            identity=self.identity(), numbers=counters, blocks={"states": b"".join(self.seen), "came": came}
-        )
-
-    def resume(self, saved: Checkpoint) -> None:
-        """Make `run` go on from here.
-
-        Raises `RebalanceCheckError` when the checkpoint belongs to another search.
-        """
-        require_same_search(saved, self.identity())
-        numbers, width = saved.numbers, len(self.machine.pack(self.machine.initial()))
-        data, came = bytes(saved.blocks["states"]), array("q", bytes(saved.blocks["came"]))
-        states = [data[start : start + width] for start in range(0, len(data), width)]
-        kinds = [rule.kind for rule in self.machine.model.rules]
-        for number, packed in enumerate(states):
-            parent, kind, member, choice = came[4 * number : 4 * number + 4]
-            self.seen[packed] = None if parent < 0 else (states[parent], Action(kinds[kind], member, choice))
-        first = len(states) - numbers["found"] - numbers["frontier"]
-        self.frontier = list(islice(states, first, first + numbers["frontier"]))
-        self.found, self.at = states[first + numbers["frontier"] :], numbers["at"]
-        by_name = {str(kind): kind for kind in kinds}
-        self.outcome = Outcome(
-            distinct=len(states), generated=numbers["generated"], cut=numbers["cut"], depth=numbers["depth"],
-            met=set(numbers["met"]), fired=Counter({by_name[name]: count for name, count in numbers["fired"].items()}),
-        )  # fmt: skip
-        self.pace.go_on(numbers["seconds"], numbers["levels"])
+        left = len(self.frontier) - self.at + len(self.found)
+        self.pace.report(self.outcome.depth, len(self.seen), self.outcome.generated, left)

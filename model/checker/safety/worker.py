@@ -1,13 +1,14 @@
 """One share of a compiled search: the states that a worker keeps, and what all workers share.
 
-What is kept of a state after its level is done: its fingerprint (8 bytes, in a table at most half full), its parent and
-its label (4 bytes each). The packed states themselves live for two levels, in the frontier being expanded and in the
-next one. A parent is numbered over all workers: index at its worker times the number of workers, plus the worker.
+After its level is done a worker keeps of a state its fingerprint (8 bytes, in a table that is seven tenths full at
+most), its parent and its label (4 bytes each). The packed states themselves live for two levels, in the frontier being
+expanded and in the next one. A parent is numbered over all workers: index at its worker times the number of workers,
+plus the worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import WORD, width
 from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.safety.limits import Ended
-from rebalance_check.model.checker.safety.memory import SLOT_BYTES, Table, fitting, mapped, more_slots
+from rebalance_check.model.checker.safety.memory import NoSpaceError, Storage, Table, fitting, more_slots
 
-CHUNK = 4096
-"""Successors that a worker writes into its part of the buffer in one round: few enough for the caches of a core."""
+CHUNK = 32768
+"""Successors that a worker writes into its part of the buffer in one round: some milliseconds of work."""
 
 SLACK = 16384
 """Capacity of the buffer for the successors of one more state.
@@ -34,19 +35,11 @@ MOST_STATES = 1 << 32
 """Parents are numbered in 32 bits."""
 
 
-class NoSpaceError(Exception):
-    """A worker cannot keep more states; ``why`` says what is lacking."""
-
-    def __init__(self, why: Ended) -> None:
-        super().__init__(str(why))
-        self.why = why
-
-
 class Buffer:
-    """What the ``workers`` of a search share: the successors of a round, and how far each of them is.
+    """The memory that the ``workers`` of a search share: the successors of a round, and how many each has ``found``.
 
     Each worker writes ``chunk`` successors, and those of one more state, into a part of its own, ``capacity`` slots
-    long. ``shared`` has the numbers that `kernel` names.
+    long.
     """
 
     def __init__(self, machine: Machine, workers: int) -> None:
@@ -57,17 +50,7 @@ class Buffer:
         self.states = np.zeros((slots, words_of(machine)), np.uint64)
         self.fingerprints = np.zeros(slots, np.uint64)
         self.parents, self.labels = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-        self.shared = np.zeros(kernel.PER_WORKER + workers * kernel.SHARE, np.int64)
-
-    @property
-    def found_by(self) -> Any:
-        """How many successors of each worker are in the buffer: a view, to read and to write."""
-        return self.shared[kernel.PER_WORKER + kernel.FOUND :: kernel.SHARE]
-
-    @property
-    def found(self) -> int:
-        """How many successors are in the buffer."""
-        return int(self.found_by.sum())
+        self.found = [0] * workers
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -80,19 +63,19 @@ class Worker:
 
     ``me`` is its number. ``this`` is the frontier being expanded, ``next`` the one being found. ``table`` is an
     open-addressing hash set of fingerprints. ``parents`` and ``labels`` say of each state where it came from. ``st``
-    are the counters that `kernel` names, ``before`` those at the beginning of the round. ``most_bytes`` is its share of
-    the memory limit, for what grows.
+    are the counters that `kernel` names, ``before`` those at the beginning of the round. What grows is in ``storage``.
     """
 
-    def __init__(self, program: Program, machine: Machine, me: int, buffer: Buffer, symmetry: bool) -> None:
+    def __init__(
+        self, program: Program, machine: Machine, me: int, buffer: Buffer, *, symmetry: bool, spill: Path | None
+    ) -> None:
         self.program, self.me, self.buffer = program, me, buffer
-        words = words_of(machine)
-        self.this, self.next = np.zeros((1 << 12, words), np.uint64), np.zeros((1 << 12, words), np.uint64)
-        self.table = Table(1 << 16)
-        self.parents, self.labels = np.zeros(1 << 14, np.uint32), np.zeros(1 << 14, np.uint32)
+        self.storage = Storage(spill)
+        self.this, self.next = (self.storage.zeros((1 << 12, words_of(machine)), np.uint64) for _ in range(2))
+        self.table = Table(1 << 16, self.storage)
+        self.parents, self.labels = (self.storage.zeros((1 << 14,), np.uint32) for _ in range(2))
         self.st = np.zeros(kernel.FIRED + len(machine.model.rules), np.int64)
         self.before = self.st.copy()
-        self.most_bytes: int | None = None
         self.symmetry = renamings(machine, symmetry)
 
     @property
@@ -115,41 +98,27 @@ class Worker:
         """How many states the next frontier has."""
         return int(self.st[kernel.NEXT])
 
-    @property
-    def rows(self) -> int:
-        """For how many states its arrays are large enough."""
-        behind = self.states - self.found
-        return min(len(self.parents), len(self.labels), fitting(len(self.table.array)), behind + len(self.next))
-
-    def level(self) -> int:
-        """Run the compiled `kernel.level`; it returns when all workers are done, or none can go on."""
-        return self.program.level(
-            self.me, self.buffer.workers, self.buffer.capacity, self.buffer.chunk, self.rows,
-            self.this, self.next, self.table.array, self.parents, self.labels, self.st, self.before,
-            *self.buffer.arrays, self.buffer.shared, *self.symmetry,
-        )  # fmt: skip
-
     def expand(self) -> int:
         """Write the successors of the next chunk of the frontier into the buffer, and no more; their number."""
         self.before[:] = self.st
         self.program.expand(
             self.this, self.st, *self.buffer.arrays, self.me * self.buffer.capacity, self.buffer.chunk, *self.symmetry
         )  # fmt: skip
-        self.buffer.found_by[self.me] = self.st[kernel.FILLED]
-        return int(self.st[kernel.FILLED])
+        self.buffer.found[self.me] = int(self.st[kernel.FILLED])
+        return self.buffer.found[self.me]
 
     def absorb(self) -> None:
-        """Take what is new and its own out of the whole buffer; its arrays must hold it (`rows`)."""
-        for other, found in enumerate(self.buffer.found_by):
+        """Take what is new and its own out of the whole buffer; its arrays must hold it (`reserve`)."""
+        for other, found in enumerate(self.buffer.found):
             self.program.absorb(
-                self.me, other, self.buffer.workers, self.buffer.capacity, int(found), *self.buffer.arrays,
+                self.me, other, self.buffer.workers, self.buffer.capacity, found, *self.buffer.arrays,
                 self.next, self.table.array, self.parents, self.labels, self.st,
             )  # fmt: skip
 
     def reserve(self, more: int) -> None:
         """Grow for this many more states.
 
-        Raises `NoSpaceError` where states cannot be numbered any more, or the memory limit does not allow to grow, and
+        Raises `NoSpaceError` where states cannot be numbered any more, or its storage does not allow to grow, and
         `MemoryError` where the system does not. Every state is kept then, and the search may end in good order.
         """
         total = self.states + more
@@ -158,46 +127,18 @@ class Worker:
         self.parents = self.grown(self.parents, total, self.states)
         self.labels = self.grown(self.labels, total, self.states)
         if total > fitting(len(self.table.array)):
-            self.table = self.rehashed(more_slots(len(self.table.array), total))
+            larger = Table(more_slots(len(self.table.array), total), self.storage)
+            self.table.move_to(larger, self.program)
+            self.table = larger
         self.next = self.grown(self.next, self.found + more, self.found)
-
-    @property
-    def allocated(self) -> int:
-        """The bytes of what grows."""
-        growing = (self.table.array, self.parents, self.labels, self.this, self.next)
-        return sum(int(array.nbytes) for array in growing)
-
-    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """A new array, if the memory limit allows it together with all that there is.
-
-        Raises `NoSpaceError` if not.
-        """
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        self.require_allowed(size)
-        return np.frombuffer(mapped(size), dtype).reshape(shape)
-
-    def require_allowed(self, size: int) -> None:
-        """Check that the memory limit allows so many bytes together with all that there is.
-
-        Raises `NoSpaceError` if not.
-        """
-        if self.most_bytes is not None and self.allocated + size > self.most_bytes:
-            raise NoSpaceError(Ended.BYTES)
 
     def grown(self, array: Any, capacity: int, used: int) -> Any:
         """The array with at least ``capacity`` rows: itself, or one of twice as many; ``used`` rows are kept."""
         if capacity <= len(array):
             return array
-        made = self.zeros((max(capacity, 2 * len(array)), *array.shape[1:]), array.dtype)
+        made = self.storage.zeros((max(capacity, 2 * len(array)), *array.shape[1:]), array.dtype)
         made[:used] = array[:used]
         return made
-
-    def rehashed(self, slots: int) -> Table:
-        """The fingerprints in a larger table."""
-        self.require_allowed(slots * SLOT_BYTES)
-        larger = Table(slots)
-        self.table.move_to(larger, self.program)
-        return larger
 
     def turn(self) -> int:
         """The next frontier becomes the present one; its size."""
@@ -206,30 +147,6 @@ class Worker:
         self.st[kernel.BASE] = self.states - self.size
         return self.size
 
-    def blocks(self) -> dict[str, Any]:
-        """What it keeps of its states, for a checkpoint: views of its arrays, cut to what is in use."""
-        return {
-            "table": self.table.array,
-            "parents": self.parents[: self.states],
-            "labels": self.labels[: self.states],
-            "this": self.this[: self.size],
-            "next": self.next[: self.found],
-        }
-
-    def restore(self, blocks: Mapping[str, Any]) -> None:
-        """Take the `blocks` of a checkpoint; the counters are restored already."""
-        self.parents = np.zeros(max(self.states, len(self.parents)), np.uint32)
-        self.labels = np.zeros(max(self.states, len(self.labels)), np.uint32)
-        self.parents[: self.states] = np.frombuffer(blocks["parents"], np.uint32)
-        self.labels[: self.states] = np.frombuffer(blocks["labels"], np.uint32)
-        fingerprints = np.frombuffer(blocks["table"], np.uint64)
-        self.table = Table(len(fingerprints))
-        self.table.array[:] = fingerprints
-        self.this = self.grown(self.this, self.size, 0)
-        self.next = self.grown(self.next, self.found, 0)
-        self.this[: self.size].reshape(-1)[:] = np.frombuffer(blocks["this"], np.uint64)
-        self.next[: self.found].reshape(-1)[:] = np.frombuffer(blocks["next"], np.uint64)
-
 
 def words_of(machine: Machine) -> int:
     """The words of a packed state."""
@@ -237,7 +154,7 @@ def words_of(machine: Machine) -> int:
 
 
 def renamings(machine: Machine, symmetry: bool) -> tuple[Any, ...]:
-    """The last arguments of `kernel.level` and `kernel.expand`, for one thread.
+    """The last arguments of `kernel.expand`, for one thread.
 
     They are whether to rename, scratch space, and every renaming of members, also as a map of sets.
     """

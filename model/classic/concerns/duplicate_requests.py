@@ -8,16 +8,8 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.coordinator import (
-    add_member,
-    fence,
-    is_answered_at_once,
-    next_leader_candidates,
-    propagate,
-    rebalance_without,
-    rejoin,
-    remove_member,
-)
+from rebalance_check.model.classic.coordinator import add_member, fence, is_answered_at_once, propagate, rejoin
+from rebalance_check.model.classic.parts.departures import next_leader_candidates, rebalance_without, remove_member
 from rebalance_check.model.classic.parts.join_phase import park
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible_duplicate,

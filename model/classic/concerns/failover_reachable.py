@@ -28,7 +28,6 @@ def generation_number_is_reused(c: Config, s: State) -> bool:
     together are unique.
 
     Source: ``GroupMetadataManager.replay``; ``ClassicGroup.initNextGeneration``.
-    Leaves unchanged: the members of the two generations, which may differ.
     """
     if c.failovers > 0 and is_serving(s) and s.generation > 0:
         for m in range(c.members):
@@ -43,7 +42,6 @@ def member_is_ahead_of_the_coordinator(c: Config, s: State) -> bool:
     The coordinator before began that generation and answered the JoinGroup, but died before the assignment was written.
 
     Source: ``GroupMetadataManager.replay``.
-    Leaves unchanged: the member, until a request of its is refused with ILLEGAL_GENERATION.
     """
     if c.failovers > 0 and is_serving(s):
         for m in range(c.members):
@@ -58,7 +56,6 @@ def logged_assignment_was_never_delivered(c: Config, s: State) -> bool:
     The append was committed and the coordinator died before it answered the SyncGroups.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
-    Leaves unchanged: the members, which own what the generation before gave them until they rejoin.
     """
     if c.failovers == 0 or is_serving(s) or s.log.members == 0:
         return False
@@ -79,7 +76,6 @@ def rebalance_begins_during_an_append(s: State) -> bool:
     nothing.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
-    Leaves unchanged: the append, which is committed all the same.
     """
     return is_writing(s) and s.status == GroupStatus.PREPARING
 
@@ -90,7 +86,6 @@ def load_restores_a_replaced_member_id(c: Config, s: State) -> bool:
     The removal of the old id was not written, because only assignments are.
 
     Source: ``GroupMetadataManager.onLoaded``.
-    Leaves unchanged: the process; the restored id expires with its session.
     """
     return c.failovers > 0 and s.stale_ids & s.members != 0
 
@@ -101,7 +96,6 @@ def loading_coordinator_accepts_a_heartbeat(c: Config, s: State) -> bool:
     Kafka does so on purpose, so that members do not lose their place while the log is read.
 
     Source: ``GroupCoordinatorService.heartbeat``.
-    Leaves unchanged: every other request, which meets COORDINATOR_LOAD_IN_PROGRESS.
     """
     if c.failovers > 0 and s.phase == Phase.LOADING:
         for m in range(c.members):
@@ -117,7 +111,6 @@ def loading_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bo
     The stale owner goes on processing until the log is loaded.
 
     Source: ``GroupCoordinatorService.heartbeat``.
-    Leaves unchanged: the stale owner's commits, which the loaded coordinator refuses.
     """
     if c.failovers > 0 and s.phase == Phase.LOADING:
         for m in range(c.members):
@@ -142,7 +135,6 @@ def join_meets_loading(c: Config, s: State) -> bool:
     The client waits for its retry backoff and sends the JoinGroup again.
 
     Source: ``CoordinatorRuntime.withActiveContextOrThrow``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return c.failovers > 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.COORDINATOR_LOAD_IN_PROGRESS)
 
@@ -154,7 +146,6 @@ def sync_meets_loading(c: Config, s: State) -> bool:
     fails.
 
     Source: ``CoordinatorRuntime.withActiveContextOrThrow``; ``AbstractCoordinator.SyncGroupResponseHandler``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return c.failovers > 0 and any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.COORDINATOR_LOAD_IN_PROGRESS)
 
@@ -165,7 +156,6 @@ def join_meets_not_coordinator(c: Config, s: State) -> bool:
     The coordinator resigned while the request was parked or on its way.
 
     Source: ``GroupMetadataManager.onUnloaded``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return c.failovers > 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.NOT_COORDINATOR)
 
@@ -176,7 +166,6 @@ def heartbeat_meets_not_coordinator(c: Config, s: State) -> bool:
     The client marks its coordinator unknown and looks for the new one.
 
     Source: ``CoordinatorRuntime.withActiveContextOrThrow``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return c.failovers > 0 and any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.NOT_COORDINATOR)
 

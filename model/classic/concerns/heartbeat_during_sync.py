@@ -115,7 +115,6 @@ def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
     CompletingRebalance does not refuse Heartbeats, although no assignment exists yet.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
-    Leaves unchanged: the sync timeout, which Heartbeats do not extend.
     """
     if c.heartbeats_during_sync > 0 and s.status == GroupStatus.COMPLETING:
         for m in range(c.members):
@@ -135,7 +134,6 @@ def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
     The next join phase has begun, so the SyncGroup will be refused as well.
 
     Source: ``AbstractCoordinator.HeartbeatResponseHandler``.
-    Leaves unchanged: the member, which ignores the error in this state.
     """
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
@@ -154,7 +152,6 @@ def member_is_reset_during_sync(c: Config, s: State) -> bool:
     The coordinator removed the member, or began another generation without it.
 
     Source: ``AbstractCoordinator.HeartbeatResponseHandler``; ``AbstractCoordinator.SyncGroupResponseHandler``.
-    Leaves unchanged: the SyncGroup reply, which is still to come and is ignored.
     """
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):

@@ -99,7 +99,6 @@ def join_reply_is_lost(c: Config, s: State) -> bool:
     It joins again, and a follower whose metadata did not change is answered with the same generation.
 
     Source: ``GroupMetadataManager.classicGroupJoinExistingMember``.
-    Leaves unchanged: the group, for which the lost reply makes no difference until the sync timeout.
     """
     if c.losses > 0:
         for m in range(c.members):
@@ -115,7 +114,6 @@ def parked_request_outlives_its_connection(c: Config, s: State) -> bool:
     The coordinator does not notice closed connections; its reply goes nowhere.
 
     Source: ``ClassicGroup.updateMember``.
-    Leaves unchanged: the session timer, which does not run while the request is parked.
     """
     if c.losses > 0:
         for m in range(c.members):
@@ -130,7 +128,6 @@ def assigned_member_id_is_lost(c: Config, s: State) -> bool:
     The process joins without an id and gets a second one; the first expires.
 
     Source: KIP-394; ``GroupMetadataManager.classicGroupJoinNewDynamicMember``.
-    Leaves unchanged: the join phase, which waits for the lost id until it expires.
     """
     if c.losses > 0:
         for m in range(c.members):

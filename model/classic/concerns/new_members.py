@@ -70,7 +70,6 @@ def unused_id_is_returned(c: Config, s: State) -> bool:
     A client that closes between MEMBER_ID_REQUIRED and its second JoinGroup sends a LeaveGroup.
 
     Source: ``AbstractCoordinator.maybeLeaveGroup``; KIP-394.
-    Leaves unchanged: the members; the coordinator stops waiting for the id.
     """
     if c.new_members:
         for m in range(c.members):
@@ -85,7 +84,6 @@ def unused_id_expires(c: Config, s: State) -> bool:
     The session timeout of its first JoinGroup was over before the process came back with the id.
 
     Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``; KIP-394.
-    Leaves unchanged: the process, until its JoinGroup is refused with UNKNOWN_MEMBER_ID.
     """
     for m in range(c.members):
         me = s.member[m]
@@ -102,7 +100,6 @@ def new_member_expires_while_parked(c: Config, s: State) -> bool:
     new ids do not fill the group.
 
     Source: ``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
-    Leaves unchanged: the join phase of the other members.
     """
     if c.new_members:
         for m in range(c.members):

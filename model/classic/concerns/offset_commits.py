@@ -263,7 +263,6 @@ def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:
     Members use this to commit before they revoke.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
-    Leaves unchanged: the join phase, which goes on.
     """
     if c.commits > 0 and s.status == GroupStatus.PREPARING:
         for m in range(c.members):
@@ -279,7 +278,6 @@ def commit_of_a_stale_owner_is_refused(c: Config, s: State) -> bool:
     Its id is removed or its generation is over, so the new owner's position stays as it is.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
-    Leaves unchanged: what the stale owner has processed; the new owner processes it again.
     """
     if c.commits > 0:
         for m in range(c.members):
@@ -297,7 +295,6 @@ def commit_meets_rebalance(c: Config, s: State) -> bool:
     The group completes a rebalance, and the new owners are not known yet.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
-    Leaves unchanged: the member's id, generation and partitions.
     """
     return c.commits > 0 and s.concurrent_commit_reply == Error.REBALANCE_IN_PROGRESS
 
@@ -308,7 +305,6 @@ def commit_meets_illegal_generation(c: Config, s: State) -> bool:
     The next generation began before the commit arrived, or the group was deleted.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
-    Leaves unchanged: the group, which a refused commit does not change.
     """
     if c.commits > 0 and s.concurrent_commit_reply == Error.ILLEGAL_GENERATION:
         return True
@@ -321,7 +317,6 @@ def commit_meets_unknown_member(c: Config, s: State) -> bool:
     The coordinator removed the member after its last successful request.
 
     Source: ``ClassicGroup.validateMember``.
-    Leaves unchanged: the group, which a refused commit does not change.
     """
     return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.UNKNOWN_MEMBER_ID)
 
@@ -332,7 +327,6 @@ def commit_meets_fenced_instance(c: Config, s: State) -> bool:
     Another process has taken over the instance id that the commit names.
 
     Source: ``ClassicGroup.validateMember``; KIP-345.
-    Leaves unchanged: the group, which a refused commit does not change.
     """
     if c.commits > 0 and s.concurrent_commit_reply == Error.FENCED_INSTANCE_ID:
         return True
@@ -345,7 +339,6 @@ def commit_without_generation_is_accepted(c: Config, s: State) -> bool:
     The group is Empty or did not exist.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
-    Leaves unchanged: the group's generation and status, unless the group did not exist.
     """
     return c.commits > 0 and s.outside_commits > 0
 

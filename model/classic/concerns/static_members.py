@@ -131,7 +131,6 @@ def silent_static_member_is_kept(c: Config, s: State) -> bool:
     The static member did not join, and the leader assigned partitions to it.
 
     Source: KIP-345; ``GroupMetadataManager.completeClassicGroupJoin``.
-    Leaves unchanged: what the silent member owns and processes meanwhile.
     """
     if c.static_members > 0 and s.status == GroupStatus.STABLE:
         for m in range(c.members):
@@ -148,7 +147,6 @@ def silent_static_member_returns_as_a_second_owner(c: Config, s: State) -> bool:
     The leader gave its partitions away while it was silent.
 
     Source: KIP-345; ``ConsumerCoordinator.onJoinComplete``.
-    Leaves unchanged: the member's next assignment, which ends this.
     """
     if c.static_members > 0:
         for m in range(c.members):
@@ -165,7 +163,6 @@ def restarted_leader_skips_assignment(c: Config, s: State) -> bool:
     The leader gets the list of members, and sends a SyncGroup without an assignment.
 
     Source: KIP-814; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
-    Leaves unchanged: the assignment of the generation, which stays.
     """
     for m in range(c.members):
         if s.member[m].net.kind == MessageKind.JOIN_REPLY and s.member[m].net.to_leader == SKIPS_ASSIGNMENT:
@@ -179,7 +176,6 @@ def join_meets_fenced_instance(c: Config, s: State) -> bool:
     Another process with the same instance id has joined, and its member id has replaced this one.
 
     Source: ``ClassicGroup.validateMember``; KIP-345.
-    Leaves unchanged: the member that has the instance id now.
     """
     return any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
 
@@ -190,7 +186,6 @@ def sync_meets_fenced_instance(c: Config, s: State) -> bool:
     The member was replaced between its JoinGroup reply and its SyncGroup, or while the SyncGroup was parked.
 
     Source: ``ClassicGroup.validateMember``; KIP-345.
-    Leaves unchanged: the member that has the instance id now.
     """
     return any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.FENCED_INSTANCE_ID)
 
@@ -201,7 +196,6 @@ def heartbeat_meets_fenced_instance(c: Config, s: State) -> bool:
     This is how a replaced process learns that it has to end.
 
     Source: ``ClassicGroup.validateMember``; KIP-345.
-    Leaves unchanged: the member that has the instance id now.
     """
     return any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.FENCED_INSTANCE_ID)
 
@@ -212,7 +206,6 @@ def static_member_is_fenced_by_its_former_id(c: Config, s: State) -> bool:
     The replacement was not written before the failover.
 
     Source: ``GroupMetadataManager.onLoaded``; ``ClassicGroup.validateMember``.
-    Leaves unchanged: the group, in which the former id stays until its session ends.
     """
     if c.static_members > 0 and c.failovers > 0:
         for m in range(c.members):
@@ -227,7 +220,6 @@ def static_member_rejoins_after_failover_without_rebalance(c: Config, s: State) 
     The record in the log has its instance id and its assignment.
 
     Source: KIP-345; KIP-814; ``GroupMetadataManager.onLoaded``.
-    Leaves unchanged: the generation, which is that of the record.
     """
     if c.static_members > 0 and c.failovers > 0 and s.incarnation > 0:
         for m in range(c.members):
@@ -243,7 +235,6 @@ def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
     The rebalance that the timeout starts is spurious: no member is late.
 
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
-    Leaves unchanged: the assignments, until the timeout starts a rebalance.
     """
     return c.static_members > 0 and c.timeouts and s.replaced_member_owes_sync == 1
 
@@ -254,7 +245,6 @@ def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
     The coordinator has replaced its former id by a new one, under which the JoinGroup is parked.
 
     Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
-    Leaves unchanged: the other members of the join phase.
     """
     if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial_rebalance == 1:
         return False

@@ -9,8 +9,8 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.coordinator import rebalance_without, remove_member
 from rebalance_check.model.classic.invariants import may_have_joined
+from rebalance_check.model.classic.parts.departures import rebalance_without, remove_member
 from rebalance_check.model.classic.parts.group_log import is_writing
 from rebalance_check.model.classic.parts.join_phase import complete_join
 from rebalance_check.model.classic.parts.static_members import static_members
@@ -152,7 +152,6 @@ def follower_has_not_synced_in_a_stable_group(c: Config, s: State) -> bool:
     The sync timeout goes on running for that follower.
 
     Source: ``GroupMetadataManager.expirePendingSync``.
-    Leaves unchanged: members that have synced; they have their assignment.
     """
     return c.timeouts and s.status == GroupStatus.STABLE and s.pending_syncs != 0
 
@@ -163,7 +162,6 @@ def crashed_leader_blocks_the_sync(c: Config, s: State) -> bool:
     The sync timeout removes the leader and starts the rebalance again.
 
     Source: ``GroupMetadataManager.expirePendingSync``.
-    Leaves unchanged: the session of the leader, which may end before.
     """
     if not c.timeouts or s.status != GroupStatus.COMPLETING or not has(s.pending_syncs, s.leader):
         return False
@@ -176,7 +174,6 @@ def empty_group_has_pending_ids(c: Config, s: State) -> bool:
     The rebalance timeout of a group without members is 0, so the group becomes Empty at once and keeps the pending id.
 
     Source: ``ClassicGroup.rebalanceTimeoutMs``; KIP-394.
-    Leaves unchanged: the pending id, with which its process may still join.
     """
     return c.timeouts and s.status == GroupStatus.EMPTY and s.pending != 0 and s.generation > 0
 

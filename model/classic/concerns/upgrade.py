@@ -139,7 +139,6 @@ def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
     No assignor of its list is listed by all members.
 
     Source: ``ClassicGroup.supportsProtocols``.
-    Leaves unchanged: the group, which a refused JoinGroup does not change.
     """
     return c.upgrade != 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
 
@@ -151,7 +150,6 @@ def join_is_refused_for_a_protocol_lost_in_failover(c: Config, s: State) -> bool
     members rejoin.
 
     Source: ``GroupCoordinatorRecordHelpers.newGroupMetadataRecord``; ``ClassicGroup.supportsProtocols``.
-    Leaves unchanged: members of the record, which rejoin with their full list.
     """
     return has_failed_over(c, s) and join_meets_inconsistent_protocol(c, s)
 
@@ -162,7 +160,6 @@ def upgraded_static_member_rejoins_without_rebalance(c: Config, s: State) -> boo
     The vote has the same result as before, so the member gets its former assignment at once.
 
     Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
-    Leaves unchanged: the assignments of all other members.
     """
     return s.status == GroupStatus.STABLE and upgraded_member_awaits_its_id(c, s, MessageKind.JOIN_REPLY)
 
@@ -173,7 +170,6 @@ def upgraded_static_member_changes_the_vote(c: Config, s: State) -> bool:
     The coordinator then prepares a rebalance instead of answering at once.
 
     Source: ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
-    Leaves unchanged: the assignment, which stays until the next generation.
     """
     if (
         c.static_members == 0
@@ -201,7 +197,6 @@ def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:
     Half way through an upgrade the two kinds of members share the group.
 
     Source: KIP-429, section *Compatibility, Deprecation, and Migration Plan*.
-    Leaves unchanged: which assignor was selected; all members list it.
     """
     if c.upgrade == 0 or s.status != GroupStatus.STABLE:
         return False
@@ -228,7 +223,6 @@ def upgrade_is_complete(c: Config, s: State) -> bool:
     Every member was restarted as often as the path has steps, and the group runs an assignor of the last list.
 
     Source: KIP-429.
-    Leaves unchanged: the order in which members were restarted.
     """
     return c.upgrade != 0 and all_are_stable_at(c, s, c.list_count - 1)
 
@@ -239,7 +233,6 @@ def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
     A member is COOPERATIVE only if every assignor of its list is; the vote may still select a cooperative one.
 
     Source: KIP-429; ``ConsumerCoordinator`` (constructor: supported protocols of the listed assignors).
-    Leaves unchanged: ownership, since EAGER members own nothing while they join.
     """
     if c.upgrade == 0 or c.list_count != 3 or not all_are_stable_at(c, s, 1):
         return False

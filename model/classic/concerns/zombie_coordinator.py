@@ -162,7 +162,6 @@ def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
     The two coordinators count on different generations, and each partition is owned once in either.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
-    Leaves unchanged: commits at the zombie coordinator, which need a write and fail.
     """
     if c.zombie_coordinators > 0 and s.zombie_coordinator.members != 0 and is_serving(s):
         for m in range(c.members):
@@ -191,7 +190,6 @@ def zombie_coordinator_accepts_a_stale_heartbeat(c: Config, s: State, t: State) 
     The member has not found the present coordinator, and learns nothing of the new generation.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
-    Leaves unchanged: the present group, which does not see that Heartbeat.
     """
     for m in range(c.members):
         if is_stale_at_the_coordinator(c, s, m) and is_new_reply(
@@ -207,7 +205,6 @@ def zombie_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> boo
     Two members process the same partition for as long as the zombie coordinator answers.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
-    Leaves unchanged: the stale owner's commits, which need a write and fail.
     """
     for m in range(c.members):
         if is_stale_at_the_coordinator(c, s, m) and is_new_reply(
@@ -224,7 +221,6 @@ def zombie_coordinator_returns_an_old_assignment(c: Config, s: State, t: State) 
     The assignment was committed before the coordinator was deposed.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
-    Leaves unchanged: the present group and its assignment.
     """
     for m in range(c.members):
         if is_stale_at_the_coordinator(c, s, m) and is_new_reply(

@@ -208,7 +208,6 @@ def topic_is_read_to_the_end(s: State, m: int) -> bool:
     """Every worker reads the topic to its end.
 
     Source: ``KafkaBasedLog``.
-    Leaves unchanged: what it makes of the records.
     """
     return has_read_all(s, m)
 
@@ -217,7 +216,6 @@ def writes_end(s: State, m: int) -> bool:
     """A call that is under way ends.
 
     Source: ``KafkaConfigBackingStore.putTaskConfigs``.
-    Leaves unchanged: calls of writers that died.
     """
     return s.workers[m].call == 0
 

@@ -10,7 +10,6 @@ def connector_lost_its_tasks(c: Config, s: State) -> bool:
     """A worker that has read everything knows the connector and lists no task, where another lists some.
 
     Source: KAFKA-17719.
-    Leaves unchanged: the worker that had read the topic before it was compacted.
     """
     for m in range(c.members):
         for other in range(c.members):
@@ -24,7 +23,6 @@ def snapshot_is_inconsistent(c: Config, s: State) -> bool:
     """A commit lacks task configs, so the connector has no tasks for this worker.
 
     Source: ``ClusterConfigState.inconsistentConnectors``.
-    Leaves unchanged: the task configs that were committed before.
     """
     for m in range(c.members):
         if s.workers[m].inconsistent == 1:
@@ -36,7 +34,6 @@ def writer_died_between_tasks_and_commit(c: Config, s: State) -> bool:
     """Task configs wait for a commit that will not come.
 
     Source: ``KafkaConfigBackingStore.putTaskConfigs``.
-    Leaves unchanged: the tasks that run.
     """
     busy = 0
     for m in range(c.members):
@@ -49,7 +46,6 @@ def surplus_config_is_kept(c: Config, s: State) -> bool:
     """A snapshot keeps the config of a task that is not listed any more.
 
     Source: ``ClusterConfigState.tasks``.
-    Leaves unchanged: the tasks that run.
     """
     for m in range(c.members):
         for task in range(c.tasks):
@@ -63,7 +59,6 @@ def lagging_reader_mixes_writes(c: Config, s: State) -> bool:
     """A worker that read a task config before it was compacted lists it together with one of a later write.
 
     Source: ``KafkaBasedLog``; ``LogCleaner``.
-    Leaves unchanged: workers that read the whole write, before or after the compaction.
     """
     for m in range(c.members):
         for task in range(c.tasks):
@@ -77,7 +72,6 @@ def connector_is_created_again(c: Config, s: State) -> bool:
     """A connector that was removed is known again.
 
     Source: ``KafkaConfigBackingStore.putConnectorConfig``.
-    Leaves unchanged: the old records of its tasks.
     """
     for m in range(c.members):
         if s.removed != 0 and s.workers[m].connector > s.removed:
@@ -89,7 +83,6 @@ def tombstone_is_compacted(c: Config, s: State, t: State) -> bool:
     """The tombstone of a connector is gone, and task configs of that connector are left.
 
     Source: ``LogCleaner``.
-    Leaves unchanged: workers, which have read it.
     """
     gone, left = False, False
     for offset in range(c.offsets):

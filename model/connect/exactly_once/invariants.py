@@ -92,7 +92,6 @@ def fenced_task_runs_on(c: Config, s: State) -> bool:
     """A fenced task runs next to its successor, and can write nothing.
 
     Source: KIP-618.
-    Leaves unchanged: the successor.
     """
     for m in range(c.members):
         for w in range(c.members):
@@ -106,7 +105,6 @@ def task_after_task_needs_no_round(s: State, t: State) -> bool:
     """One task follows one task, and the leader fences nothing.
 
     Source: ``DistributedHerder.doFenceZombieSourceTasks``.
-    Leaves unchanged: the producers.
     """
     return s.recorded_count == 1 and t.recorded != s.recorded and s.fencing == 0
 
@@ -115,7 +113,6 @@ def start_is_refused(c: Config, s: State, t: State) -> bool:
     """A task has its producer and must not start: its configs are not the last ones any more.
 
     Source: ``DistributedHerder.verifyTaskGenerationAndOwnership``.
-    Leaves unchanged: the other tasks.
     """
     for m in range(c.members):
         for task in range(c.tasks):
@@ -128,7 +125,6 @@ def round_is_outdated(s: State, t: State) -> bool:
     """Task configs are committed while the leader fences, and the round counts no more.
 
     Source: ``DistributedHerder.onTaskConfigUpdate``.
-    Leaves unchanged: producers that were fenced.
     """
     return s.fencing != 0 and t.commits > s.commits
 
@@ -140,7 +136,6 @@ def starts_end(c: Config, s: State, m: int) -> bool:
     """A task that is to start comes to run, or fails.
 
     Source: ``ExactlyOnceWorkerSourceTask``.
-    Leaves unchanged: failed tasks, which an operator restarts.
     """
     for task in range(c.tasks):
         phase = s.workers[m].phase[task]

@@ -22,7 +22,6 @@ def safe_write_hides_newer(c: Config, s: State) -> bool:
     The newer record was in the log or on its way when the writer looked at its cache.
 
     Source: ``KafkaStatusBackingStore.send`` (check and append are not atomic).
-    Leaves unchanged: the status that was replaced; no worker writes it again.
     """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
@@ -38,7 +37,6 @@ def repeated_append_hides_newer(c: Config, s: State) -> bool:
     The producer reports a retriable error although the broker has appended the record.
 
     Source: ``KafkaStatusBackingStore.send`` (completion callback; the producer is not idempotent).
-    Leaves unchanged: the first copy in the log.
     """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
@@ -54,7 +52,6 @@ def late_retry_hides_newer(c: Config, s: State) -> bool:
     The retry thread runs at any time after the callback has queued the write.
 
     Source: ``KafkaStatusBackingStore.send`` (retry executor).
-    Leaves unchanged: the retry, which is not checked again.
     """
     for m in range(c.members):
         waiting = s.workers[m].retries[0]
@@ -69,7 +66,6 @@ def unsafe_retry_reorders(c: Config, s: State) -> bool:
     ``put`` is retried without regard to younger writes of the entry.
 
     Source: ``KafkaStatusBackingStore.send`` (unsafe writes ignore the sequence).
-    Leaves unchanged: the task, which is stopped while its status says RUNNING.
     """
     for key in range(c.keys):
         for o in range(1, s.logs[key].length):
@@ -88,7 +84,6 @@ def stale_put_hides_newer(c: Config, s: State) -> bool:
     A worker that was removed from its group keeps its generation and goes on writing.
 
     Source: ``KafkaStatusBackingStore.put``.
-    Leaves unchanged: the worker, which does not notice.
     """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
@@ -104,7 +99,6 @@ def tombstone_is_overwritten(c: Config, s: State) -> bool:
     A tombstone clears the cache, and with it the generation that would have suppressed the write.
 
     Source: ``KafkaStatusBackingStore.send`` (``canWriteSafely``).
-    Leaves unchanged: the status until the leader cleans up again.
     """
     for key in range(c.keys):
         for o in range(1, s.logs[key].length):
@@ -122,7 +116,6 @@ def ignored_record_is_last(c: Config, s: State) -> bool:
     Compaction keeps that record only, so workers that start later see another status.
 
     Source: ``KafkaStatusBackingStore.readTaskStatus``; KAFKA-12525.
-    Leaves unchanged: workers that run already.
     """
     for key in range(c.keys):
         last = s.logs[key].length - 1
@@ -137,7 +130,6 @@ def late_task_outlives_its_connector(c: Config, s: State) -> bool:
     The task's record is appended, or read, after the connector's tombstone.
 
     Source: ``KafkaStatusBackingStore.remove``; the two keys are in different partitions.
-    Leaves unchanged: the log, in which the task's record is valid.
     """
     for m in range(c.members):
         connector = s.workers[m].entries[c.keys - 1]
@@ -154,7 +146,6 @@ def write_is_suppressed(s: State) -> bool:
     The call returns without an error, and its caller does not notice.
 
     Source: ``KafkaStatusBackingStore.putSafe``.
-    Leaves unchanged: the log.
     """
     return s.suppressed > 0
 

@@ -16,7 +16,6 @@ def rebalances_end(s: State) -> bool:
     Follow-up rounds, back-offs and delays come to an end.
 
     Source: ``WorkerCoordinator.rejoinNeededOrPending``; KAFKA-12495.
-    Leaves unchanged: how many rounds that takes.
     """
     return s.phase == Phase.EMPTY or s.phase == Phase.STABLE
 
@@ -25,7 +24,6 @@ def every_item_gets_one_runner(c: Config, s: State, p: int) -> bool:
     """While some worker runs, each configured item runs on exactly one, and stays there.
 
     Source: KIP-415; ``DistributedHerder.startWork``.
-    Leaves unchanged: which worker runs it.
     """
     runners, alive = 0, 0
     for w in range(c.members):
@@ -40,7 +38,6 @@ def deleted_work_ends(c: Config, s: State, p: int) -> bool:
     """What is not configured any more runs nowhere in the end.
 
     Source: ``IncrementalCooperativeAssignor.performTaskAssignment`` (``deleted``).
-    Leaves unchanged: for how many rounds it runs on.
     """
     for w in range(c.members):
         if contains(s.workers[w].running, p) and not contains(configured_items(s), p):
@@ -52,7 +49,6 @@ def delays_end(s: State, m: int) -> bool:
     """No worker waits for ever for a scheduled rebalance.
 
     Source: ``DistributedHerder.handleRebalanceCompleted`` (``scheduledRebalance``).
-    Leaves unchanged: how long a delay is.
     """
     return s.workers[m].delayed == 0
 
@@ -61,7 +57,6 @@ def config_is_read(s: State, m: int) -> bool:
     """Every live worker reads the configs to the end.
 
     Source: ``KafkaConfigBackingStore``.
-    Leaves unchanged: when.
     """
     return s.workers[m].step == Step.DOWN or s.workers[m].offset == s.end
 

@@ -23,7 +23,6 @@ def all_work_runs(c: Config, s: State) -> bool:
     """Everything that is configured runs.
 
     Source: ``DistributedHerder.startWork``.
-    Leaves unchanged: which worker runs what.
     """
     busy = 0
     for w in range(c.members):
@@ -35,7 +34,6 @@ def configs_mismatch(s: State) -> bool:
     """The leader answers CONFIG_MISMATCH.
 
     Source: ``ConnectProtocol.CONFIG_MISMATCH``.
-    Leaves unchanged: what runs in a cooperative group.
     """
     return s.computed == 1 and s.error == 1
 
@@ -44,7 +42,6 @@ def worker_is_ahead_of_its_assignment(c: Config, s: State) -> bool:
     """A worker has read more of the configs than its assignment was computed from, and starts nothing.
 
     Source: ``DistributedHerder.handleRebalanceCompleted``.
-    Leaves unchanged: the assignment, which the next round replaces.
     """
     for w in range(c.members):
         me = s.workers[w]
@@ -57,7 +54,6 @@ def claimed_is_not_running(c: Config, s: State) -> bool:
     """A cooperative worker claims in its JoinGroup what it has never started.
 
     Source: ``WorkerCoordinator.metadata``; ``DistributedHerder.startWork``.
-    Leaves unchanged: the leader, to which a claim means that the item is taken.
     """
     for w in range(c.members):
         me = s.workers[w]
@@ -70,7 +66,6 @@ def lost_work_has_no_owner(c: Config, s: State) -> bool:
     """Work of a departed worker runs nowhere, because its leader waits for the worker to return.
 
     Source: KIP-415 (``scheduled.rebalance.max.delay.ms``).
-    Leaves unchanged: the work of the others.
     """
     if c.cooperative == 0 or s.phase != Phase.STABLE or s.leader >= c.members:
         return False
@@ -82,7 +77,6 @@ def removed_worker_works_on(c: Config, s: State) -> bool:
     """A worker that the coordinator has removed runs what another worker runs as well.
 
     Source: KAFKA-16056; ``WorkerCoordinator.handlePollTimeoutExpiry``.
-    Leaves unchanged: both of them, until the removed worker joins and the round revokes what is claimed twice.
     """
     busy = 0
     for w in range(c.members):
@@ -98,7 +92,6 @@ def deleted_work_runs_on(c: Config, s: State) -> bool:
     Its leader forgot, or never knew, that it was assigned, so it does not count as deleted.
 
     Source: ``IncrementalCooperativeAssignor.performTaskAssignment``.
-    Leaves unchanged: the work, until some later round moves it.
     """
     if s.phase != Phase.STABLE:
         return False
@@ -114,7 +107,6 @@ def two_modes_in_one_group(c: Config, s: State) -> bool:
     """Workers of two modes are in one generation.
 
     Source: KIP-415.
-    Leaves unchanged: the mode of the generation, which is the lower one.
     """
     if c.modes == 0 or s.phase != Phase.STABLE:
         return False
@@ -130,7 +122,6 @@ def mode_path_is_complete(c: Config, s: State) -> bool:
     """Every worker has the last mode of the path, and the generation runs it.
 
     Source: KIP-415; KIP-507.
-    Leaves unchanged: the work, which may still have to be balanced.
     """
     if c.modes == 0 or s.phase != Phase.STABLE or s.mode != c.path[c.mode_count - 1]:
         return False
@@ -144,7 +135,6 @@ def new_leader_drops_the_delay(c: Config, s: State, t: State) -> bool:
     """A leader without memory assigns, as if it were new, the work that the leader before it let wait.
 
     Source: ``IncrementalCooperativeAssignor`` (fields in memory).
-    Leaves unchanged: the worker that may return within its delay.
     """
     if not is_round(s, t) or c.cooperative == 0 or round_mode(c, t) == WorkerMode.EAGER:
         return False
@@ -155,7 +145,6 @@ def returning_worker_ends_the_delay(c: Config, s: State, t: State) -> bool:
     """A round drops its scheduled rebalance, because nothing is lost any more.
 
     Source: ``IncrementalCooperativeAssignor.resetDelay``.
-    Leaves unchanged: the work, which stays where it is.
     """
     if not is_round(s, t) or c.cooperative == 0 or round_mode(c, t) == WorkerMode.EAGER:
         return False
@@ -166,7 +155,6 @@ def candidates_get_lost_work(c: Config, s: State, t: State) -> bool:
     """After the delay, workers that came while it ran get the lost work.
 
     Source: KAFKA-10413; ``IncrementalCooperativeAssignor.handleLostAssignments``.
-    Leaves unchanged: how much the other workers have.
     """
     if not is_round(s, t) or c.cooperative == 0 or round_mode(c, t) == WorkerMode.EAGER:
         return False
@@ -184,7 +172,6 @@ def successive_revocations_are_delayed(c: Config, s: State, t: State) -> bool:
     """A second round in a row that would revoke for balance schedules a rebalance instead.
 
     Source: KAFKA-12495; ``IncrementalCooperativeAssignor.performTaskAssignment``.
-    Leaves unchanged: the balance, until the delay has passed.
     """
     if not is_round(s, t) or c.cooperative == 0 or round_mode(c, t) == WorkerMode.EAGER:
         return False
@@ -196,7 +183,6 @@ def two_workers_claim_one_item(c: Config, s: State, t: State) -> bool:
     """A round sees an item in two claims.
 
     Source: KAFKA-9841.
-    Leaves unchanged: items that one worker claims.
     """
     return c.cooperative == 1 and is_round(s, t) and claimed_twice(c, s) != 0
 

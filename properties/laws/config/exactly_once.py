@@ -23,9 +23,6 @@ from rebalance_check.properties.views.config_topic import Commits
 from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, connector_of
 from rebalance_check.properties.views.workers import Workers
 
-PLAIN: Final = ("target-state-", "logger-cluster-")
-"""Any worker writes these records, with its plain producer."""
-
 
 def _epochs(event: ProducerInitialised | ProducerFenced) -> list[Step]:
     """A fencing uses up the epochs of the old producers, and then takes one itself."""

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from rebalance_check.model.vocabulary.events import (
-    ConfigAppended,
-    ConfigCompacted,
-    ConfigRead,
-    ConfigSnapshotTaken,
-)
+from rebalance_check.model.vocabulary.events import ConfigAppended, ConfigCompacted, ConfigRead, ConfigSnapshotTaken
 from rebalance_check.properties.engines import CHECKED, Fact, Finding, agreement, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.config_readers import ConfigReaders, Connector, task_of
 from rebalance_check.properties.views.config_topic import ConfigTopic
 
-READ_COMMITTED: Final = "read_committed"
 Views: TypeAlias = tuple[Mapping[str, Any], ...]
-
-# ---------------------------------------------------------------------------------------------- snapshots
 
 
 def _snapshot(event: ConfigSnapshotTaken, topic: ConfigTopic) -> Fact | None:
@@ -153,9 +145,6 @@ SnapshotFollowsReads: Final = Invariant(
         ConfigSnapshotTaken(member="w0", offset=-1)
     """,
 )
-
-# ---------------------------------------------------------------------------------------------- reads
-
 
 LAWS: Final = (SnapshotsAgree, SnapshotFollowsReads)
 """In the order in which reports name them."""

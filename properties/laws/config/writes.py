@@ -13,19 +13,11 @@ from rebalance_check.model.vocabulary.events import (
     RejoinRequested,
     WorkerClaimed,
 )
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Excused,
-    Finding,
-    Findings,
-    broken,
-    form,
-)
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findings, broken, form
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.config_topic import Commits
-from rebalance_check.properties.views.work_statuses import Targets
 from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS
 from rebalance_check.properties.views.workers import Workers
 
@@ -73,7 +65,7 @@ OnlyTheLeaderRotatesKeys: Final = Invariant(
 # ---------------------------------------------------------------------------------------------- task configs
 
 
-def _changes_something(event: ConfigAppended, commits: Commits, _targets: Targets, workers: Workers) -> Findings:
+def _changes_something(event: ConfigAppended, commits: Commits, workers: Workers) -> Findings:
     if not event.key.startswith("commit-"):
         return None
     before = commits.before
@@ -101,14 +93,14 @@ def _know(workers: Workers, commit: ConfigAppended) -> bool:
     )
 
 
-def _all_published(event: Event, commits: Commits, targets: Targets, workers: Workers) -> Iterator[Finding]:
+def _all_published(event: Event, commits: Commits, workers: Workers) -> Iterator[Finding]:
     """At rest each connector that runs has a commit of the tasks of its last configuration."""
     if not workers.have_converged:
         return
     running = {work: worker for worker in workers.each() for work in worker.running}
     for name, commit in sorted(commits.of.items()):
         started, config = running.get(name), commit.config
-        if started is None or config is None or targets.of(name) != "STARTED":
+        if started is None or config is None or commit.target != "STARTED":
             continue
         if commit.applied == config.value:
             yield CHECKED
@@ -143,7 +135,7 @@ ChangedTaskConfigsArePublished: Final = Invariant(
     ),
     fold=form(
         {ConfigAppended: _changes_something, **dict.fromkeys(AT_REST, _all_published)},
-        views=(Commits, Targets, Workers),
+        views=(Commits, Workers),
         needs=((ConfigAppended,), (ConnectAssignmentReceived,)),
     ),
     breaks="""
@@ -169,12 +161,6 @@ ChangedTaskConfigsArePublished: Final = Invariant(
         RunSettled()
     """,
 )  # fmt: skip
-
-# ---------------------------------------------------------------------------------------------- form
-
-STATES: Final = {"STARTED": "STARTED", "PAUSED": "PAUSED", "STOPPED": "PAUSED"}
-"""Each target state, and that which releases before KIP-875 read in its place."""
-
 
 LAWS: Final = (
     OnlyTheLeaderRotatesKeys,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.laws.connect import at_rest, causes, rounds, work
+from rebalance_check.properties.laws.connect import at_rest, rounds, work
 
-LAWS: Final[tuple[Invariant, ...]] = (*rounds.LAWS, *work.LAWS, *at_rest.LAWS, *causes.LAWS)
+LAWS: Final[tuple[Invariant, ...]] = (*rounds.LAWS, *work.LAWS, *at_rest.LAWS)
 """In the order in which reports name them."""

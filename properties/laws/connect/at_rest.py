@@ -1,4 +1,4 @@
-"""A Connect group at rest: all that is configured runs, with its configuration, and no revoked work waits."""
+"""A Connect group at rest: all that is configured runs, with its configuration."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
-    AssignmentAccepted,
     ConfigSnapshotTaken,
     ConnectAssignmentReceived,
     ConnectorStarted,
     Event,
-    MemberCrashed,
-    MemberLeft,
-    MembershipLost,
-    MemberStarted,
     RejoinRequested,
-    RunEnded,
-    RunSettled,
     TaskStarted,
     WorkerClaimed,
 )
@@ -25,67 +18,10 @@ from rebalance_check.properties.engines import CHECKED, Excused, Finding, broken
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, Worker, connector_of, listed
+from rebalance_check.properties.views.worker import SHOWS_WHAT_RUNS, Worker, connector_of
 from rebalance_check.properties.views.workers import Workers
 
 CONVERGED: Final = "all workers are at rest in one generation, without error and delay, and know no newer configs"
-
-
-def _asked_for_a_round(event: RunSettled | RunEnded, workers: Workers) -> Iterator[Finding]:
-    """No further round is in sight, so that no other worker gets the work that was given up."""
-    for worker in workers.each():
-        received = worker.gave_up
-        if received is None:
-            continue
-        if worker.unstable is not None or worker.received is not received:
-            yield CHECKED
-        elif worker.accepted is None:
-            yield Excused("the worker has not begun to start the rest of its assignment")
-        else:
-            revoked = listed(received.revoked)
-            yield broken(
-                f"{worker.name} gave up {revoked} and did not ask for another round",
-                (f"{worker.name} received an assignment that revokes {revoked} at {STEP}.", received),
-                (f"it started the rest, and had asked for no rebalance by {STEP}: contradiction.", event),
-            )
-
-
-RevocationLeadsToRejoin: Final = Invariant(
-    name="revocation_leads_to_rejoin",
-    family="connect",
-    claim="a worker from which an assignment without error revokes work asks for one more round when it has accepted "
-    "it",
-    source="KIP-415; DistributedHerder.handleRebalanceCompleted",
-    premises=("a further assignment, or the request for one, is recorded before the run ends",),
-    needs_end=True,
-    exempted_by=(
-        AssignmentAccepted, ConnectAssignmentReceived, MemberCrashed, MemberLeft, MembershipLost, MemberStarted,
-        RejoinRequested, WorkerClaimed,
-    ),
-    fold=completion(
-        _asked_for_a_round,
-        at=(RunSettled, RunEnded),
-        also_pending=True,
-        views=(Workers,),
-        needs=((ConnectAssignmentReceived,), (AssignmentAccepted,)),
-    ),
-    breaks="""
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
-        AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
-        RunEnded(pending=())
-    """,
-    holds="""
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
-        AssignmentAccepted(member="w0", generation=1, config_offset=3, work=())
-        RejoinRequested(member="w0", reason="revoked")
-        RunEnded(pending=())
-    """,
-    excuses="""
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, revoked=("c",))
-        AssignmentAccepted(member="w1", generation=1, config_offset=3, work=())
-        RunEnded(pending=())
-    """,
-)  # fmt: skip
 
 
 def _run_their_configs(event: Event, workers: Workers) -> Iterator[Finding]:
@@ -102,7 +38,7 @@ def _with_its_configs(worker: Worker, event: Event) -> Iterator[Finding]:
     for work, started in sorted(worker.running.items()):
         if not isinstance(started, TaskStarted) or work not in snapshot.tasks:
             continue
-        if work in worker.leftovers:
+        if work in worker.left:
             yield Excused("an eager round leaves work of an incremental one")
             continue
         wanted = (configs.get(work), applied.get(connector_of(work)))
@@ -204,5 +140,5 @@ ConfiguredWorkRuns: Final = Invariant(
     """,
 )
 
-LAWS: Final = (RevocationLeadsToRejoin, TasksRunTheirConfigs, ConfiguredWorkRuns)
+LAWS: Final = (TasksRunTheirConfigs, ConfiguredWorkRuns)
 """In the order in which reports name them."""

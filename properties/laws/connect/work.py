@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
+    ApplicationBusy,
     AssignmentAccepted,
+    AssignmentCompleted,
+    ConfigCallEnded,
+    ConfigCallStarted,
     ConfigReadEnded,
     ConnectAssignmentReceived,
     ConnectorStarted,
@@ -30,25 +34,11 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationEnded,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.engines import (
-    CHECKED,
-    Excused,
-    Finding,
-    Findings,
-    broken,
-    form,
-)
-from rebalance_check.properties.kinds import Evidence, Invariant
+from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findings, broken, form
+from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.away import Away
-from rebalance_check.properties.views.worker import (
-    NO_ERROR,
-    SHOWS_WHAT_RUNS,
-    Started,
-    Worker,
-    listed,
-    work_of,
-)
+from rebalance_check.properties.views.worker import NO_ERROR, SHOWS_WHAT_RUNS, Started, Worker, listed, work_of
 from rebalance_check.properties.views.workers import Workers
 
 Back: TypeAlias = ConfigReadEnded | WorkerClaimed | WorkRevocationStarted
@@ -59,24 +49,36 @@ BLOCKED_MS: Final = 8_000
 # ---------------------------------------------------------------------------------------------- once
 
 
-def _runs_once(event: Started, workers: Workers) -> Iterator[Finding]:
+def _starts(event: Started, workers: Workers) -> Iterator[Finding]:
+    return _runs_once(work_of(event), workers.of(event.member), event, workers)
+
+
+def _goes_on(event: AssignmentCompleted, workers: Workers) -> Iterator[Finding]:
+    worker = workers.workers.get(event.member)
+    if worker is not None:
+        beyond = worker.left.keys() - (worker.claim or {}).keys()
+        for work in sorted(worker.running.keys() - beyond):
+            yield from _runs_once(work, worker, event, workers)
+
+
+def _runs_once(work: str, worker: Worker, event: Started | AssignmentCompleted, workers: Workers) -> Iterator[Finding]:
     """No other worker runs it, but for workers that were removed unawares, and work that an eager round left."""
-    work, worker = work_of(event), workers.of(event.member)
     if work in worker.outdated:
         yield Excused("the worker does not know that it was removed")
         return
     yield CHECKED
-    for name, other in workers.runners[work].items():
-        if name == event.member:
-            continue
-        exemption = _may_run_too(worker, other, work, event, workers)
-        yield Excused(exemption) if exemption else _twice(other, work, event)
+    for other in workers.runners(work):
+        if other is not worker:
+            exemption = _may_run_too(worker, other, work, event, workers)
+            yield Excused(exemption) if exemption else _twice(other, work, event)
 
 
-def _may_run_too(worker: Worker, other: Worker, work: str, event: Started, workers: Workers) -> str:
+def _may_run_too(
+    worker: Worker, other: Worker, work: str, event: Started | AssignmentCompleted, workers: Workers
+) -> str:
     if work in other.outdated:
         return "the other worker does not know that it was removed"
-    if work in other.leftovers or worker.ignores(other):
+    if work in other.left or worker.ignores(other):
         return "an eager round leaves work of an incremental one"
     overtaken = other.received is not None and workers.is_behind(worker, other.received.generation)
     if overtaken or workers.is_behind(other, event.generation):
@@ -84,12 +86,13 @@ def _may_run_too(worker: Worker, other: Worker, work: str, event: Started, worke
     return ""
 
 
-def _twice(other: Worker, work: str, event: Started) -> Finding:
+def _twice(other: Worker, work: str, event: Started | AssignmentCompleted) -> Finding:
     first, second = sorted((other.name, event.member))
+    did = "completed its assignment and runs" if isinstance(event, AssignmentCompleted) else "started"
     return broken(
         f"{work} runs on {first} and {second}",
         (f"{other.name} runs {work} since {STEP}; it has not stopped it since.", other.running[work]),
-        (f"{event.member} started {work} at {STEP}: contradiction.", event),
+        (f"{event.member} {did} {work} at {STEP}: contradiction.", event),
     )
 
 
@@ -123,7 +126,11 @@ WorkRunsOnce: Final = Invariant(
         MembershipLost,
     ),
     evidence=Evidence.CONCERNED,
-    fold=form({ConnectorStarted: _runs_once, TaskStarted: _runs_once}, views=(Workers,)),
+    fold=form(
+        {ConnectorStarted: _starts, TaskStarted: _starts, AssignmentCompleted: _goes_on},
+        views=(Workers,),
+        needs=((ConnectorStarted, TaskStarted),),
+    ),
     breaks="""
         TaskStarted(member="w0", generation=1, task="c-0")
         TaskStarted(member="w1", generation=2, task="c-0")
@@ -141,49 +148,6 @@ WorkRunsOnce: Final = Invariant(
 )
 
 # ---------------------------------------------------------------------------------------------- as assigned
-
-
-def _was_assigned(event: Started, workers: Workers) -> Findings:
-    """The assignments that the worker received give it the work; its own AssignmentAccepted does not count."""
-    worker, work = workers.of(event.member), work_of(event)
-    if worker.received is None or worker.configured is None:
-        return None
-    if worker.claim is None:
-        return Excused("the worker has given its assignment up")
-    if work in worker.claim:
-        return CHECKED
-    return broken(
-        f"{event.member} started {work}, which is not assigned to it",
-        (f"{event.member} received its last assignment at {STEP}; by it and those before it holds "
-         f"{listed(worker.claim)}.", worker.received),
-        (f"it started {work} at {STEP}: contradiction.", event),
-    )  # fmt: skip
-
-
-OnlyAssignedWorkStarts: Final = Invariant(
-    name="only_assigned_work_starts",
-    family="connect",
-    claim="a worker starts only work that an assignment gave it, and that none has revoked since",
-    source="DistributedHerder.startWork; KIP-415; KAFKA-16056",
-    premises=("a worker that records its settings records which assignments it receives",),
-    exempted_by=(ConnectAssignmentReceived,),
-    evidence=Evidence.CONCERNED,
-    fold=form(
-        {ConnectorStarted: _was_assigned, TaskStarted: _was_assigned},
-        views=(Workers,),
-        needs=((ConnectAssignmentReceived,), (WorkerConfigured,)),
-    ),
-    breaks="""
-        WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3)
-        ConnectorStarted(member="w0", generation=1, connector="c")
-    """,
-    holds="""
-        WorkerConfigured(member="w0", mode="compatible")
-        ConnectAssignmentReceived(member="w0", generation=1, config_offset=3, assigned=("c",))
-        ConnectorStarted(member="w0", generation=1, connector="c")
-    """,
-)
 
 
 def _waits_for_configs(event: AssignmentAccepted, workers: Workers) -> Findings:
@@ -233,7 +197,7 @@ def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Worker
     worker = workers.of(event.member)
     if worker.received is None:
         return None
-    unclaimed = sorted(set(worker.running) - set(worker.claim or ()) - set(worker.leftovers))
+    unclaimed = sorted(set(worker.running) - set(worker.claim or ()) - set(worker.left))
     if not unclaimed:
         return CHECKED
     return broken(
@@ -285,7 +249,7 @@ def _has_stopped(
     event: WorkRevocationEnded | ConnectAssignmentReceived, work: tuple[str, ...], why: str, workers: Workers
 ) -> Findings:
     worker = workers.of(event.member)
-    left = sorted(set(work) & set(worker.running) - set(worker.leftovers))
+    left = sorted(set(work) & set(worker.running) - set(worker.left))
     if not left:
         return CHECKED
     return broken(
@@ -357,6 +321,8 @@ def _judged_away(member: str, event: Event, away: Away) -> Finding | None:
     if lost is None or worker is None or worker.configured is None or not worker.running:
         return None
     away_ms = event.time_ms - away.since_ms[member]
+    if away_ms < 0:
+        return None
     if away_ms <= worker.configured.scheduled_rebalance_max_delay_ms + BLOCKED_MS:
         return CHECKED
     away.forget(member)
@@ -377,14 +343,16 @@ WorkStopsWhileAway: Final = Invariant(
     "all that it claims",
     source="DistributedHerder.backoff, WorkerCoordinator.poll; KAFKA-9184, KAFKA-9849",
     premises=(
-        f"its herder is blocked for {BLOCKED_MS // 1000} s at most: time-outs of stops and of reads are shorter",
-        "one that serves a write, which may take 30 s, reads it back: time counts anew from each read that succeeded",
+        f"its herder is blocked for {BLOCKED_MS // 1000} s at most, or says that it is busy: time-outs of stops and of "
+        "reads are shorter",
+        "one that revokes, or writes to the config topic, which may take 30 s, is busy until it has done so",
         "without a coordinator time counts from the first poll that finds none: a blocked herder does not poll",
         "a worker that is joining already goes on until it has joined",
     ),
     exempted_by=(
-        ConfigReadEnded, CoordinatorFound, CoordinatorLost, MemberCrashed, MemberLeft, MemberPaused, MemberStarted,
-        WorkRevocationStarted, WorkerClaimed, *SHOWS_WHAT_RUNS,
+        ApplicationBusy, ConfigCallEnded, ConfigCallStarted, ConfigReadEnded, CoordinatorFound, CoordinatorLost,
+        MemberCrashed, MemberLeft, MemberPaused,
+        MemberStarted, WorkRevocationEnded, WorkRevocationStarted, WorkerClaimed, *SHOWS_WHAT_RUNS,
     ),
     evidence=Evidence.CONCERNED,
     fold=form(
@@ -398,26 +366,18 @@ WorkStopsWhileAway: Final = Invariant(
         views=(Away,),
         needs=((MembershipLost, CoordinatorAwaited), (WorkerConfigured,)),
     ),
-    breaks="""
+    opening="""
         WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=10000)
         ConnectorStarted(member="w0", generation=1, connector="c")
         MembershipLost(member="w0", generation=1, reason="left", time_ms=1000)
+    """,
+    breaks="""
         RunEnded(time_ms=60000)
     """,
     holds="""
-        WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=10000)
-        ConnectorStarted(member="w0", generation=1, connector="c")
-        MembershipLost(member="w0", generation=1, reason="left", time_ms=1000)
         RunEnded(time_ms=9000)
     """,
 )  # fmt: skip
 
-LAWS: Final = (
-    WorkRunsOnce,
-    OnlyAssignedWorkStarts,
-    StartWaitsForConfigs,
-    RunningWorkIsClaimed,
-    RevokedWorkHasStopped,
-    WorkStopsWhileAway,
-)
+LAWS: Final = declared(__name__)
 """In the order in which reports name them."""

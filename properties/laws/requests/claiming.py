@@ -12,7 +12,6 @@ from rebalance_check.properties.engines.rules import Reason
 from rebalance_check.properties.kinds import declared
 from rebalance_check.properties.laws.asking import (
     DISTURBED,
-    as_recorded,
     in_time,
     observed,
     of_clients,
@@ -48,7 +47,9 @@ def _as_assigned(client: Client, sent: RequestObserved) -> Findings:
         return None
     claimed, taken_up = frozenset(sent.owned), client.used_partitions.union(last.join.owned)
     more = claimed - last.assignment
-    less = frozenset(each for each in taken_up & last.assignment - claimed if topic_of(each) in sent.topics)
+    join = client.join
+    kept = last.assignment if join is None or join is last.join else last.assignment.intersection(join.owned)
+    less = frozenset(each for each in taken_up & kept - claimed if topic_of(each) in sent.topics)
     if more and more <= set(last.join.owned) and not last.fits(sent):
         return Excused("may have ignored an assignment of topics that it no longer wanted")
     fault = f"{client.name} claims {short(more)}, which it was not assigned" if more else ""
@@ -108,7 +109,7 @@ def _owns_nothing(client: Client, sent: RequestObserved) -> Findings:
 def _hand_over_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
     """The partitions that it claimed and was not assigned wait for their new owner until it joins again."""
     round_ = client.rounds.get(request.request_generation)
-    if request.api != Api.SYNC_GROUP or got.error != NONE or round_ is None or round_.joined.protocol != COOPERATIVE:
+    if got.error != NONE or round_ is None or round_.joined.protocol != COOPERATIVE:
         return 0
     gone = frozenset(round_.join.owned) - frozenset(got.assignment)
     return round_.join.rebalance_timeout_ms if gone else 0
@@ -140,7 +141,7 @@ def _committed_its_own(event: OffsetCommitted, clients: Clients) -> Findings:
         return CHECKED
     fault = f"{event.member} commits {event.partition}, which it does not own"
     assigned = f"{event.member} was assigned {short(round_.assignment)} in generation {round_.generation} at {STEP};"
-    return as_recorded(verdict(fault, (assigned, round_.synced), at=event))
+    return verdict(fault, (assigned, round_.synced), at=event)
 
 
 _SUBSCRIPTION: Final = "what a member claims is that of its first protocol"
@@ -199,7 +200,7 @@ RevokedPartitionsAreHandedOver: Final = of_clients(
     "its rebalance timeout",
     source="KIP-429; ConsumerCoordinator.onJoinComplete",
     premises=(DISTURBED, "a static member may fall silent instead"),
-    fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP),
+    fold=in_time(_hand_over_ms, "join again to hand over what it revoked", Api.JOIN_GROUP, after=(Api.SYNC_GROUP,)),
     opening="""
         RequestObserved(api="JoinGroup", member_id="m", owned=("t-0",), rebalance_timeout_ms=1000)
         ReplyObserved(api="JoinGroup", reply_generation=2, assigned_member_id="m", protocol="cooperative-sticky")

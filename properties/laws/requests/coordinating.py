@@ -21,12 +21,11 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.engines import CHECKED, Due, Excused, Finding, Findings, deadline, form
 from rebalance_check.properties.kinds import declared
-from rebalance_check.properties.laws.asking import DISTURBED, as_recorded, of_clients, recorded, verdict
+from rebalance_check.properties.laws.asking import DISTURBED, of_clients, verdict
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, GIVEN_UP_FREELY, NOT_NOTIFIED, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
 from rebalance_check.properties.views.errors import NONE, NOT_THE_COORDINATOR, TERMINATE, UNSEEN
-from rebalance_check.properties.views.own_record import record_of
 from rebalance_check.properties.views.refusals import REFUSALS, WINDOW_MS, RefusedForNow
 
 # ---------------------------------------------------------------------------------------------- looking it up
@@ -40,7 +39,7 @@ def _refused(_event: Event, clients: Clients) -> Due | None:
         return None
     says = f"{client.name} received {got.error} in reply to its {got.api} at {STEP}"
     must = f"{client.name} goes on with a node that is not its coordinator, and does not look for another"
-    return Due((client.number, got.connection), record_of(got) or got, client.session_ms, says, must)
+    return Due((client.number, got.connection), got, client.session_ms, says, must)
 
 
 def _looked_up(_event: RequestObserved | LookUpSent, clients: Clients) -> list[tuple[int, int]] | None:
@@ -81,14 +80,12 @@ def _pauses(event: Event, refusals: RefusedForNow) -> Findings:
     first, last = run[0], run[-1]
     took_ms = last.time_ms - first.time_ms
     fast = len(run) == REFUSALS and took_ms < WINDOW_MS
-    return as_recorded(
-        verdict(
-            f"{last.process or 'a client'} sent {last.api} {REFUSALS} times in {took_ms} ms, refused each time"
-            if fast
-            else "",
-            (f"the first of these replies was {first.error} at {STEP};", first),
-            at=event,
-        )
+    return verdict(
+        f"{last.process or 'a client'} sent {last.api} {REFUSALS} times in {took_ms} ms, refused each time"
+        if fast
+        else "",
+        (f"the first of these replies was {first.error} at {STEP};", first),
+        at=event,
     )
 
 
@@ -140,13 +137,11 @@ def _says_so(client: Client, event: MembershipLost | MemberLeft, clients: Client
     if isinstance(event, MemberLeft) and started is not None and started.leaves_silently:
         return Excused("is to keep quiet when it closes")
     round_ = client.round
-    return recorded(
-        verdict(
-            f"{client.name} leaves its group and sends no LeaveGroup",
-            (f"{client.name} belongs to a generation since {STEP}, and reached its coordinator;",
-             round_.joined if round_ is not None else None),
-            at=event,
-        )
+    return verdict(
+        f"{client.name} leaves its group and sends no LeaveGroup",
+        (f"{client.name} belongs to a generation since {STEP}, and reached its coordinator;",
+         round_.joined if round_ is not None else None),
+        at=event,
     )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from rebalance_check.properties.verdict import STEP
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
 from rebalance_check.properties.views.errors import NONE, UNSEEN
-from rebalance_check.properties.views.own_record import record_of
 
 
 def _as_a_member(client: Client, sent: RequestObserved) -> Findings:
@@ -59,7 +58,7 @@ def _speaks(event: Event, clients: Clients) -> Due | None:
         or not (_is_assigned(clients) if got is not None else _is_settled(client))
     ):
         return None
-    at = record_of(got or clients.sent) or event
+    at = got or clients.sent or event
     says = f"{client.name} has its assignment, and sent nothing since {STEP}"
     return Due(client.number, at, client.session_ms, says, f"{client.name} does not send a heartbeat")
 

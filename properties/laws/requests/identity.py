@@ -11,6 +11,7 @@ from rebalance_check.properties.engines import CHECKED, Excused, Findings, broke
 from rebalance_check.properties.kinds import declared
 from rebalance_check.properties.laws.asking import DISTURBED, in_time, of_clients, requests, verdict
 from rebalance_check.properties.verdict import STEP
+from rebalance_check.properties.views.assignments import OF_TASKS
 from rebalance_check.properties.views.client import CHAIN, Client
 from rebalance_check.properties.views.clients import OF_MEMBERS, Clients
 from rebalance_check.properties.views.errors import ILLEGAL_GENERATION, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID
@@ -65,6 +66,8 @@ def _joined_as(event: MemberJoined, clients: Clients, members: Members) -> Findi
 def _why_dropped(client: Client, join: RequestObserved) -> str:
     """A reply may be lost with its connection; a client that is refused while it completes a join resets itself."""
     refused = client.since.errors.get(ILLEGAL_GENERATION)
+    if refused is not None and not OF_TASKS.isdisjoint(join.protocols):
+        return "is a worker, which gives its id up without a request where it cannot read the config topic"
     if client.is_own and client.since.completed is not None and client.lost is refused is not None:
         return ""
     if client.may_count_as_lost(join.time_ms):
@@ -213,6 +216,8 @@ MemberIdIsKept: Final = of_clients(
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
         "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
+        "a Connect worker that is in no generation and cannot read its config topic gives its id up "
+        "(WorkerCoordinator.maybeLeaveGroup)",
     ),
     fold=form({**requests(_id_is_kept, Api.JOIN_GROUP), MemberJoined: _joined_as}, views=(Clients, Members)),
     breaks="""
@@ -238,7 +243,13 @@ RequiredMemberIdIsUsed: Final = of_clients(
     "timeout",
     source="KIP-394; AbstractCoordinator.JoinGroupResponseHandler",
     premises=(DISTURBED,),
-    fold=in_time(_required_ms, "join again under the id that it was assigned", Api.JOIN_GROUP, right=_the_required_id),
+    fold=in_time(
+        _required_ms,
+        "join again under the id that it was assigned",
+        Api.JOIN_GROUP,
+        after=(Api.JOIN_GROUP,),
+        right=_the_required_id,
+    ),
     opening="""
         RequestObserved(api="JoinGroup", session_timeout_ms=1000)
         ReplyObserved(api="JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="m")

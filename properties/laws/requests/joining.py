@@ -6,7 +6,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import MemberStarted, ReplyObserved, RequestObserved, RequestSent
-from rebalance_check.properties.engines import CHECKED, Excused, Findings, broken, form
+from rebalance_check.properties.engines import CHECKED, Excused, Findings, OfApis, broken, form
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Evidence, Invariant, declared
 from rebalance_check.properties.laws.asking import DISTURBED, FAMILY, in_time, of_clients, requests, verdict
@@ -51,12 +51,7 @@ def _not_given_up(client: Client, sent: RequestObserved, patience_ms: int) -> Fi
 
 def _rejoin_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
     """While it joins already, an earlier heartbeat may still be answered so."""
-    if (
-        got.error != REBALANCE_IN_PROGRESS
-        or request.api == Api.OFFSET_COMMIT
-        or client.join is None
-        or client.since.left
-    ):
+    if got.error != REBALANCE_IN_PROGRESS or client.join is None or client.since.left:
         return 0
     is_older = request is not client.join and abs(request.request) < abs(client.join.request)
     is_joining = is_older or (request.api == Api.HEARTBEAT and client.waits_for(*CHAIN))
@@ -64,9 +59,8 @@ def _rejoin_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> 
 
 
 def _sync_ms(client: Client, request: RequestObserved, got: ReplyObserved) -> int:
-    """It may join once more instead, where it learned of the next rebalance meanwhile."""
-    is_accepted = request.api == Api.JOIN_GROUP and got.error == NONE and client.join is request
-    return request.rebalance_timeout_ms if is_accepted else 0
+    """A member sends SyncGroup within its rebalance timeout; one that learns of the next rebalance may join again."""
+    return request.rebalance_timeout_ms if got.error == NONE and client.join is request else 0
 
 
 def _takes_it_up(client: Client, sent: RequestObserved) -> Findings:
@@ -94,7 +88,7 @@ def _takes_it_up(client: Client, sent: RequestObserved) -> Findings:
 def _as_configured(event: RequestSent, clients: Clients) -> Findings:
     """The assignors of its configuration, most preferred first."""
     started = clients.records.settings_of(event.member)
-    if event.api != Api.JOIN_GROUP or started is None or not started.assignors or not event.protocols:
+    if started is None or not started.assignors or not event.protocols:
         return None
     if event.protocols == started.assignors:
         return CHECKED
@@ -134,7 +128,7 @@ RejoinsWhenRebalancing: Final = of_clients(
     claim="a client that is answered REBALANCE_IN_PROGRESS sends JoinGroup, or leaves, within its rebalance timeout",
     source="AbstractCoordinator.HeartbeatResponseHandler, SyncGroupResponseHandler; KIP-62",
     premises=(DISTURBED, "a static member may fall silent instead"),
-    fold=in_time(_rejoin_ms, "join the rebalance", Api.JOIN_GROUP),
+    fold=in_time(_rejoin_ms, "join the rebalance", Api.JOIN_GROUP, after=(*CHAIN, Api.HEARTBEAT)),
     opening="""
         RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
         ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
@@ -151,7 +145,7 @@ SyncFollowsJoin: Final = of_clients(
     source="AbstractCoordinator.JoinGroupResponseHandler; KAFKA-12890",
     premises=(DISTURBED, "a static member may fall silent instead"),
     relies_on=frozenset({Feature.SYNC_GROUP}),
-    fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, right=_takes_it_up),
+    fold=in_time(_sync_ms, "send SyncGroup", *CHAIN, after=(Api.JOIN_GROUP,), right=_takes_it_up),
     opening="""
         RequestObserved(api="JoinGroup", rebalance_timeout_ms=1000)
         ReplyObserved(api="JoinGroup", reply_generation=1, assigned_member_id="m")
@@ -168,7 +162,7 @@ OffersItsAssignors: Final = Invariant(
     premises=("a member's settings are recorded (MemberStarted.assignors), and its requests",),
     exempted_by=(MemberStarted,),
     evidence=Evidence.CONCERNED,
-    fold=form({RequestSent: _as_configured}, views=(Clients,), needs=((MemberStarted,),)),
+    fold=form({RequestSent: OfApis(_as_configured, Api.JOIN_GROUP)}, views=(Clients,), needs=((MemberStarted,),)),
     opening="""MemberStarted(member="m0", assignors=("range", "cooperative-sticky"))""",
     breaks="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("cooperative-sticky", "range"))""",
     holds="""RequestSent(member="m0", api="JoinGroup", request=0, protocols=("range", "cooperative-sticky"))""",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import (
-    StatusIgnored,
-    StatusQueried,
-    StatusRead,
-)
+from rebalance_check.model.vocabulary.events import StatusIgnored, StatusQueried, StatusRead
 from rebalance_check.properties.engines import CHECKED, Fact, Findings, agreement, broken, form
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
@@ -55,24 +51,6 @@ def _ignored(event: StatusIgnored, stores: Stores) -> Findings:
     )
 
 
-CacheFollowsReads: Final = Invariant(
-    name="safe_status_writes.cache_follows_reads",
-    family="status",
-    claim="a store answers with the last record it read, and leaves out no record but a stale UNASSIGNED",
-    source="KafkaStatusBackingStore.read, CacheEntry; KAFKA-12525",
-    premises=(READS_ARE_RECORDED, "a connector's tombstone removes the statuses of its tasks, too"),
-    exempted_by=(StatusRead,),
-    evidence=Evidence.CONCERNED,
-    fold=form({StatusQueried: _queried, StatusIgnored: _ignored}, views=(Stores,)),
-    breaks="""
-        StatusQueried(worker="w0", key="status-task-c-0", status="RUNNING", status_worker="w0:8083", generation=1)
-    """,
-    holds="""
-        StatusQueried(worker="w0", key="status-task-c-0", status="")
-    """,
-)
-
-
 def _stale_taken(event: StatusRead, stores: Stores) -> Findings:
     item, cached = stores.item, stores.cached
     if item is None or is_removal(event) or event.status != "UNASSIGNED":
@@ -86,22 +64,21 @@ def _stale_taken(event: StatusRead, stores: Stores) -> Findings:
     )
 
 
-StaleUnassignedIgnored: Final = Invariant(
-    name="safe_status_writes.stale_unassigned_ignored",
+CacheFollowsReads: Final = Invariant(
+    name="safe_status_writes.cache_follows_reads",
     family="status",
-    claim="a task's RUNNING is not replaced in a cache by an UNASSIGNED of its own or a lower generation",
-    source="KAFKA-12525; KafkaStatusBackingStore.readTaskStatus",
-    premises=(READS_ARE_RECORDED,),
+    claim="a store answers with the last record it read; it leaves out a task's UNASSIGNED whose generation is not "
+    "above that of its RUNNING, and no other record",
+    source="KafkaStatusBackingStore.read, readTaskStatus, CacheEntry; KAFKA-12525",
+    premises=(READS_ARE_RECORDED, "a connector's tombstone removes the statuses of its tasks, too"),
     exempted_by=(StatusRead,),
     evidence=Evidence.CONCERNED,
-    fold=form({StatusRead: _stale_taken}, views=(Stores,)),
+    fold=form({StatusQueried: _queried, StatusIgnored: _ignored, StatusRead: _stale_taken}, views=(Stores,)),
     breaks="""
-        StatusRead(worker="w0", key="status-task-c-0", offset=0, status="RUNNING", generation=6)
-        StatusRead(worker="w0", key="status-task-c-0", offset=1, status="UNASSIGNED", generation=5)
+        StatusQueried(worker="w0", key="status-task-c-0", status="RUNNING", status_worker="w0:8083", generation=1)
     """,
     holds="""
-        StatusRead(worker="w0", key="status-task-c-0", offset=0, status="RUNNING", generation=6)
-        StatusRead(worker="w0", key="status-task-c-0", offset=1, status="UNASSIGNED", generation=7)
+        StatusQueried(worker="w0", key="status-task-c-0", status="")
     """,
 )
 
@@ -162,5 +139,5 @@ ReadersConverge: Final = Invariant(
     """,
 )
 
-LAWS: Final = (ReadersConverge, CacheFollowsReads, StaleUnassignedIgnored)
+LAWS: Final = (ReadersConverge, CacheFollowsReads)
 """In the order in which reports name them."""

@@ -26,23 +26,31 @@ from rebalance_check.properties.engines import CHECKED, Excused, Finding, Findin
 from rebalance_check.properties.engines.completion import AT_REST
 from rebalance_check.properties.kinds import Evidence, Invariant
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.status_stores import item_of
-from rebalance_check.properties.views.work_statuses import SHOWN, Announcements, Cleanups, Targets
-from rebalance_check.properties.views.worker import FAILED, SHOWS_WHAT_RUNS, Started, Worker
+from rebalance_check.properties.views.config_topic import SHOWN, Commits
+from rebalance_check.properties.views.status_stores import DESTROYED, item_of, work_named
+from rebalance_check.properties.views.work_statuses import Announcements, Cleanups
+from rebalance_check.properties.views.worker import FAILED, SHOWS_WHAT_RUNS, Worker
 from rebalance_check.properties.views.workers import Workers
 
 
 def _generation(event: StatusAttempted, workers: Workers) -> Findings:
-    """The herder's generation is that of the last assignment."""
-    worker = workers.of_store(event.worker)
-    if worker is None or worker.received is None or item_of(event.key) is None:
+    """A thread may read the generation of its herder, and write it when the herder has another; what it says of work
+    that started for an assignment it read after that."""
+    worker, item = workers.of_store(event.worker), item_of(event.key)
+    if worker is None or worker.received is None or item is None or event.status == DESTROYED:
         return None
-    received = worker.received
+    received, work = worker.received, work_named(item)
+    given = worker.started_for.get(work)
+    if given is None:
+        return None
     if event.generation == received.generation:
         return CHECKED
+    if given.generation <= event.generation < received.generation:
+        return Excused("may have been read before its last assignment came")
     return broken(
-        f"{worker.name} wrote {event.status} with generation {event.generation}",
-        (f"{worker.name} received its last assignment, of generation {received.generation}, at {STEP}.", received),
+        f"{worker.name} wrote {event.status} of {work} with generation {event.generation}",
+        (f"{worker.name} started {work}, which it was assigned in generation {given.generation} at {STEP};", given),
+        (f"it received its last assignment, of generation {received.generation}, at {STEP};", received),
         (f"it wrote a status of generation {event.generation} at {STEP}: contradiction.", event),
     )
 
@@ -50,23 +58,33 @@ def _generation(event: StatusAttempted, workers: Workers) -> Findings:
 StatusCarriesTheGeneration: Final = Invariant(
     name="status_carries_the_generation",
     family="status",
-    claim="a worker writes statuses with the generation of its last assignment",
+    claim="a worker writes the status of what it runs with the generation of its last assignment, or of one before "
+    "that, down to the one that gave it the work",
     source="DistributedHerder.generation, AbstractHerder.onStartup",
-    premises=("WorkerConfigured names the status store of the worker",),
-    exempted_by=(ConnectAssignmentReceived,),
+    premises=(
+        "WorkerConfigured names the status store of the worker",
+        "a tombstone has no generation",
+        "the work started since the worker was assigned it, and the group was not created anew since",
+    ),
+    exempted_by=(ConnectAssignmentReceived, ConnectorStarted, TaskStarted),
     evidence=Evidence.CONCERNED,
     fold=form(
         {StatusAttempted: _generation}, views=(Workers,), needs=((WorkerConfigured,), (ConnectAssignmentReceived,))
     ),
-    breaks="""
+    opening="""
         WorkerConfigured(member="w0", mode="compatible", store="w0")
         ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                                  config_offset=3)
+                                  config_offset=3, assigned=("c-0",))
+        TaskStarted(member="w0", generation=2, task="c-0")
+    """,
+    breaks="""
         StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=1, safe=False)
     """,
     holds="""
-        WorkerConfigured(member="w0", mode="compatible", store="w0")
-        ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+        StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=2, safe=False)
+    """,
+    excuses="""
+        ConnectAssignmentReceived(member="w0", generation=3, protocol="compatible", leader="a", leader_url="u",
                                   config_offset=3)
         StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="RUNNING", generation=2, safe=False)
     """,
@@ -74,15 +92,15 @@ StatusCarriesTheGeneration: Final = Invariant(
 
 
 def _cleaned_up(event: AssignmentAccepted | WorkerClaimed, cleanups: Cleanups) -> Findings:
-    cleanup = cleanups.over
-    if cleanup is None:
+    left, received = cleanups.over, cleanups.workers.of(event.member).received
+    if left is None or received is None:
         return None
-    if not cleanup.left:
+    if not left:
         return CHECKED
-    work, received = min(cleanup.left), cleanup.received
+    work = min(left)
     return broken(
         f"{event.member} leads and leaves the status of {work}, which is not configured",
-        (f"{event.member} read a status of {work} at {STEP}.", cleanup.left[work]),
+        (f"{event.member} read a status of {work} at {STEP}.", left[work]),
         (f"it received the assignment of generation {received.generation} as its leader at {STEP}.", received),
         (f"it wrote no tombstone for {work} before {STEP}: contradiction.", event),
     )
@@ -123,27 +141,21 @@ RemovedWorkLosesItsStatus: Final = Invariant(
 )
 
 
-def _says_what_runs(event: Event, announcements: Announcements, targets: Targets) -> Iterator[Finding]:
+def _says_what_runs(event: Event, announcements: Announcements, commits: Commits) -> Iterator[Finding]:
     """No worker writes any more: operators see the present end of the topic from here on."""
     workers = announcements.workers
     for worker in workers.each() if workers.have_converged else ():
         for work in sorted(worker.claim or ()) if worker.store else ():
-            silent = announcements.silent.get((worker.name, work))
+            runs = worker.running.get(work) or worker.failed.get(work)
             called = announcements.called.get((worker.store, work))
-            if work not in worker.running and work not in worker.failed:
-                continue
-            if silent is not None:
-                yield _said_nothing(worker, work, silent, event)
-            elif called is not None:
-                yield _last_status(worker, work, called, targets.of(work), announcements, event)
-
-
-def _said_nothing(worker: Worker, work: str, started: Started, event: Event) -> Finding:
-    return broken(
-        f"{worker.name} wrote no status of {work} since it started",
-        (f"{work} started at {worker.name} at {STEP}.", started),
-        (f"no status of it was written up to {STEP}, when the group had converged: contradiction.", event),
-    )
+            if runs is not None and called is not None:
+                yield _last_status(worker, work, called, commits.target(work), announcements, event)
+            elif runs is not None:
+                yield broken(
+                    f"{worker.name} wrote no status of {work} since it started",
+                    (f"{work} started or failed at {worker.name} at {STEP}.", runs),
+                    (f"no status of it was written up to {STEP}, when the group had converged: contradiction.", event),
+                )
 
 
 def _last_status(  # noqa: PLR0917 - a rule and its views
@@ -193,7 +205,8 @@ LastStatusSaysWhatRuns: Final = Invariant(
         "the worker claims it, and its last write of it was acknowledged",
         "a write of another worker, or one that is tried again, may come behind it: check and append of a safe write "
         "are not atomic, and its generation may be as new where the group was created anew",
-        "without records of the config topic every target state is possible",
+        "without records of the config topic every target state is possible, and so it is where a connector was "
+        "deleted and created again: its owner may overlook it, and go on as before",
     ),
     needs_end=True,
     exempted_by=(
@@ -204,7 +217,7 @@ LastStatusSaysWhatRuns: Final = Invariant(
         _says_what_runs,
         at=AT_REST,
         also_pending=True,
-        views=(Announcements, Targets),
+        views=(Announcements, Commits),
         needs=((WorkerConfigured,), (ConnectorStarted, TaskStarted), (ConnectAssignmentReceived,)),
     ),
     breaks=f"""{_RUNS}

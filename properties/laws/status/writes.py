@@ -12,8 +12,6 @@ from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
-    StatusFlushed,
-    StatusFlushStarted,
     StatusGivenUp,
     StatusRead,
     StatusSent,
@@ -200,41 +198,5 @@ AppendsAnswerSends: Final = Invariant(
 )
 
 
-def _flushed(event: StatusFlushed, stores: Stores) -> Findings:
-    store = stores.of(event.worker)
-    if store.flush is None:
-        return None
-    if not store.awaited:
-        return CHECKED
-    sent = next(iter(store.awaited.values()))
-    return broken(
-        f"{event.worker}'s flush returned before its send of {sent.key} was answered",
-        (f"{event.worker} sent {sent.key} at {STEP}.", sent),
-        (f"it called flush at {STEP}.", store.flush),
-        (f"flush returned at {STEP}, and no answer on that send lies before: contradiction.", event),
-    )
-
-
-FlushWaits: Final = Invariant(
-    name="safe_status_writes.flush_waits",
-    family="status",
-    claim="flush returns only when every send that was made before it has been answered",
-    source="KafkaBasedLog.flush; KafkaStatusBackingStore.flush",
-    premises=("nothing is promised about retries that those answers bring about",),
-    exempted_by=(StatusAnswered,),
-    evidence=Evidence.CONCERNED,
-    fold=form({StatusFlushed: _flushed}, views=(Stores,), needs=((StatusFlushStarted,),)),
-    breaks="""
-        StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, safe=False)
-        StatusSent(worker="w0", key="status-task-c-0", value="{}")
-        StatusFlushStarted(worker="w0")
-        StatusFlushed(worker="w0")
-    """,
-    holds="""
-        StatusFlushStarted(worker="w0")
-        StatusFlushed(worker="w0")
-    """,
-)
-
-LAWS: Final = (SuppressedIffNewerCached, RetriesAreAdmitted, AppendsAnswerSends, FlushWaits)
+LAWS: Final = (SuppressedIffNewerCached, RetriesAreAdmitted, AppendsAnswerSends)
 """In the order in which reports name them."""

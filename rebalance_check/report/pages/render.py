@@ -40,14 +40,13 @@ def page(
     scripts: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
     about: Iterable[str] = (),
-    connects: bool = False,
     template: str = "base.html.jinja",
     **values: Any,
 ) -> str:
     """The page as HTML. All text is escaped as HTML, and where a browser would obey a character, as on a terminal.
 
     ``scripts`` are names of files of this package, ``data`` is embedded by id as JSON, ``about`` are lines under the
-    title. ``connects`` allows requests to where the page came from. ``values`` are for a ``template`` of its own.
+    title. ``values`` are for a ``template`` of its own.
     """
     style, codes = _static(STYLE), [_static(name) for name in scripts]
     return _environment().get_template(template).render(
@@ -56,7 +55,7 @@ def page(
         style=style,
         scripts=codes,
         data=[(name, embedded(document)) for name, document in (data or {}).items()],
-        policy=_policy(style, codes, connects),
+        policy=_policy(style, codes),
         **values,
     )  # fmt: skip
 
@@ -100,12 +99,11 @@ def _visible(value: object) -> object:
     return visible_lines(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _policy(style: str, scripts: Sequence[str], connects: bool) -> str:
+def _policy(style: str, scripts: Sequence[str]) -> str:
     """What the page may do: run these scripts and no others, and load nothing."""
     runs = " ".join(map(_hash, scripts)) or "'none'"
-    connect = "'self'" if connects else "'none'"
     return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {runs}; connect-src {connect}; img-src data:; "
+        f"default-src 'none'; style-src {_hash(style)}; script-src {runs}; connect-src 'none'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

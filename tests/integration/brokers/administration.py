@@ -272,7 +272,7 @@ def settled(ask: Callable[[], Any]) -> Any:
 
 
 def looks_around(call: Call, topic: str, most: Most) -> Answers:
-    """Who may do what, DescribeCluster, and FindCoordinator for every type of key, with Kafka's messages."""
+    """Permissions, DescribeCluster, and FindCoordinator for every type of key, with Kafka's messages."""
     one = metadata.MetadataRequest.MetadataRequestTopic(name=topic)
     for asks in (True, False):
         for version in (8, 9):

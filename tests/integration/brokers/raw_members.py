@@ -236,7 +236,7 @@ class RawMembers:
         return len(generations) == 1 and all(member.beaten and not member.waiting for member in self.members)
 
     def _speak(self) -> None:
-        """Who waits for no answer sends what is next: one request at a time, as a client does."""
+        """A member that waits for no answer sends its next request: one request at a time, as a client does."""
         for number, member in enumerate(self.members):
             if not member.waiting:
                 self.send(number, self._next_request(number))

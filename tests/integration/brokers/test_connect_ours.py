@@ -11,7 +11,7 @@ from rebalance_check.integration.connect.open import open_connect
 from rebalance_check.integration.connect.rest import RestReply, signature_headers, task_configs_body
 from rebalance_check.integration.connect.scenarios import SCENARIOS, Scenario, begin_with, ours_and_java
 from rebalance_check.integration.connect.settings import ConnectConfig
-from rebalance_check.model.vocabulary.connect_events import (
+from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
     TaskConfigsGenerated,

@@ -16,10 +16,10 @@ from rebalance_check.integration.brokers import Broker, open_cluster
 from rebalance_check.integration.brokers.local import java_command
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS
+from rebalance_check.integration.comparison.assignors.release import CLIENT_JARS
 from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.integration.oracle.release import CLIENT_JARS
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.vocabulary.actions import Action, ActionKind

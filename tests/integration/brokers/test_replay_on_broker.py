@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.conformance.replay import ReplayResult, replay
-from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
+from rebalance_check.integration.comparison.to_model.replay import ReplayResult, replay
+from rebalance_check.integration.comparison.to_model.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
 from rebalance_check.model.checker.walks import Graph, tour
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import ActionKind
@@ -39,8 +39,8 @@ WALKED = "leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off"
 
 
 def report_of(result: ReplayResult) -> str:
-    """The divergences at full length, which pytest would shorten."""
-    return "\n".join(str(divergence) for _, divergence in result.divergences)
+    """The differences at full length, which pytest would shorten."""
+    return "\n".join(map(str, result.differences))
 
 
 @pytest.mark.parametrize("address", TOURS)
@@ -52,7 +52,7 @@ def test_every_transition_of_a_bound_is_answered_as_predicted(real: Broker, tmp_
         ),
         tmp_path,
     )
-    assert not result.divergences, report_of(result)
+    assert not result.differences, report_of(result)
     assert result.schedules == TOURS[address]
     met = {(e.api, e.error) for path in result.histories for e in read_history(path) if isinstance(e, RequestAnswered)}
     assert met >= FENCING.get(address, set())
@@ -65,7 +65,7 @@ def test_walks_of_three_members_are_answered_as_predicted__and_judged_sound(
     real: Broker, tmp_path: Path, address: str
 ) -> None:
     result = replay(real, list(walks(Bounds.from_address(address), 60)), tmp_path)
-    assert not result.divergences, report_of(result)
+    assert not result.differences, report_of(result)
     for history in result.histories:
         judgement = judge(read_history(history))
         assert [v.counterexample for v in judgement.verdicts.values() if isinstance(v, Violated)] == []
@@ -76,4 +76,4 @@ def test_sessions_that_really_run_out_are_predicted_too(real: Broker, tmp_path: 
     expiring = [s for s in walks(bounds, 40, steps=40) if any(a.kind is ActionKind.EXPIRE_SESSION for a in s.actions)]
     result = replay(real, expiring[:24], tmp_path, real_timers=True)
     assert result.schedules == 24
-    assert not result.divergences, report_of(result)
+    assert not result.differences, report_of(result)

@@ -63,7 +63,7 @@ def test_a_client_breaks_nothing_new(
     scenarios = [word for each in chosen for word in ("--scenario", each)]
 
     def conform(folder: Path) -> dict[str, Any]:
-        run(["conform", "client", "--adapter", name, "--protocol", protocol, "--history", str(folder), "--json",
+        run(["conform", "client", "--adapter", name, "--protocol", protocol, "--out", str(folder), "--json",
              *scenarios])  # fmt: skip
         report: dict[str, Any] = json.loads(capsys.readouterr().out)
         return report
@@ -85,7 +85,7 @@ def test_a_client_breaks_nothing_new(
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
 def test_a_green_of_a_client_can_be_red(adapter: Adapter, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["conform", "client", "--adapter", adapter.name, "--protocol", adapter.protocols[-1], "--history",
+    run(["conform", "client", "--adapter", adapter.name, "--protocol", adapter.protocols[-1], "--out",
          str(tmp_path), "--json", "--falsify", "--scenario", "joins"])  # fmt: skip
     held = claims(json.loads(capsys.readouterr().out), "held")
     assert all(detail.startswith("broken by ") for detail in held.values())

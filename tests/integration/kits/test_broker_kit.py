@@ -91,7 +91,7 @@ def test_an_absent_broker_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> No
     assert "does not coordinate groups" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [("conform", "broker"), ("replay", "--schedules", "1", "--broker")])
+@pytest.mark.parametrize("command", [("conform", "broker"), ("compare", "model", "--walks", "1")])
 def test_a_broker_whose_nodes_share_the_groups_is_not_accused(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,16 +67,6 @@ def test_a_group_is_settled_when_each_member_beats_in_the_newest_generation() ->
     assert wire.view.spoken == Spoken(9, 3)
 
 
-def test_heartbeats_before_a_mark_do_not_count() -> None:
-    wire = settled()
-    mark = wire.view.count
-    assert not wire.view.is_settled(("p0", "p1"), mark)
-    wire.beats("p0", 4)
-    assert not wire.view.is_settled(("p0", "p1"), mark)
-    wire.beats("p1", 4)
-    assert wire.view.is_settled(("p0", "p1"), mark)
-
-
 def test_a_member_that_joins_anew_unsettles_its_group() -> None:
     wire = settled()
     number = wire.asks("p1", "JoinGroup", member_id="p1-id")
@@ -86,25 +76,6 @@ def test_a_member_that_joins_anew_unsettles_its_group() -> None:
     wire.is_answered("p1", number, "JoinGroup", reply_generation=5)
     assert not wire.view.of("p1").is_parked
     assert not wire.view.is_settled(("p0",)), "p0 is in generation 4"
-
-
-def test_a_first_join_without_a_member_id_is_not_parked() -> None:
-    wire = Wire()
-    wire.asks("p0", "JoinGroup")
-    wire.asks("p1", "JoinGroup", version=3)
-    assert not wire.view.of("p0").is_parked
-    assert wire.view.of("p1").is_parked
-
-
-def test_refusals_and_lost_replies_settle_nothing() -> None:
-    wire = settled()
-    mark = wire.view.count
-    wire.beats("p0", 4, error="REBALANCE_IN_PROGRESS")
-    wire.beats("p0", 4, fault="close-after")
-    wire.beats("p0", 3)
-    assert not wire.view.is_settled(("p0",), mark)
-    assert wire.view.of("p0").errors == {"REBALANCE_IN_PROGRESS"}
-    assert [fault.fault for fault in wire.view.faults] == ["close-after"]
 
 
 def test_an_error_that_the_client_never_saw_is_none() -> None:

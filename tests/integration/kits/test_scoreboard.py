@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -30,7 +31,7 @@ EXPECTED = """\
 | good 1.0 | 1 held | - | 1.5 |
 | bad 2.0 | 1 held | **1 violated** | 0.0 |
 
-What is violated, with the command that shows it:
+Violated, with the command that shows it:
 
 | subject | claim | seen | command |
 |---|---|---|---|
@@ -45,6 +46,13 @@ Scenarios that were cut short, and why:
 def test_a_row_per_report_and_what_is_violated() -> None:
     assert scoreboard([GOOD, BAD]) == EXPECTED
     assert scoreboard([GOOD]).endswith("No claim is violated.\n")
+
+
+def test_claims_that_one_reply_breaks_share_a_row__and_long_texts_are_cut() -> None:
+    rows = tuple(replace(BROKEN, claim=name, detail="x" * 500) for name in "abcde")
+    board = scoreboard([replace(BAD, rows=rows, unfinished="")])
+    assert f"| bad 2.0 | `a`, `b`, `c` and 2 more (KIP-345) | {'x' * 160}... | `again` |\n" in board
+    assert board.count("`again`") == 1
 
 
 def test_the_page_keeps_what_stands_outside_of_the_marks(tmp_path: Path) -> None:

@@ -75,6 +75,14 @@ def joins(group: OurGroup, slip: str) -> None:
     group.settled("p0")
 
 
+def joins_slowly(group: OurGroup, slip: str) -> None:
+    """It joins one that learns of the rebalance late, so its JoinGroup is open for a while."""
+    group.start("p1", heartbeat_ms=SHORT_MS, commit_ms=NEVER_MS)
+    group.settled("p1")
+    group.start("p0", slip)
+    group.settled("p0", "p1")
+
+
 def joins_again(group: OurGroup, slip: str) -> None:
     group.start("p0", slip)
     group.sends("p0", Api.JOIN_GROUP, 3)
@@ -153,7 +161,7 @@ def hands_nothing_over(group: OurGroup, slip: str) -> None:
 
 
 PLAYS: dict[str, Play] = {
-    "joins-twice": joins,
+    "joins-twice": joins_slowly,
     "ignores-rebalance": does_not_join,
     "never-syncs": syncs_never,
     "joins-again": joins_again,

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="the releases are found as those of virtual Kafka are, with the extra 'brokers'")
 
-from rebalance_check.integration.lockstep.worker.java_worker import JavaWorker
+from rebalance_check.integration.comparison.workers.java_worker import JavaWorker
 from rebalance_check.integration.virtual import Release, VirtualKafka, find_release
 
 

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from rebalance_check.cli import cli
+from rebalance_check.integration.comparison.stores.compare import compare
+from rebalance_check.integration.comparison.stores.config_ours import OurConfigStores
+from rebalance_check.integration.comparison.stores.config_sequences import record_sequences
+from rebalance_check.integration.comparison.stores.java_stores import JavaStores, StoreKind
 from rebalance_check.integration.jvm import JARS_SETTING, java_tool
-from rebalance_check.integration.lockstep.compare import compare
-from rebalance_check.integration.lockstep.config_ours import OurConfigStores
-from rebalance_check.integration.lockstep.config_sequences import record_sequences
-from rebalance_check.integration.lockstep.java_stores import JavaStores, StoreKind
 from rebalance_check.integration.virtual import Release, find_release
 
 pytestmark = pytest.mark.virtual
@@ -53,12 +53,12 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Change:
 
 def test_a_changed_assignor_breaks_claims_and_differs_from_ours(changed: Change) -> None:
     changed(ASSIGNOR, "handleLostAssignments")
-    arguments = ["assignors", "--assignor", "connect-incremental", "--version", VERSION, "--seeds", "0:10"]
-    judged = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    arguments = ["--assignor", "connect-incremental", "--seeds", "0:10"]
+    judged = CliRunner().invoke(cli, ["assignors", VERSION, *arguments], standalone_mode=False)
     assert "verdict: violated: " in judged.output
     assert "lost_work_waits" in judged.output or "complete" in judged.output
-    compared = CliRunner().invoke(cli, [*arguments, "--compare"], standalone_mode=False)
-    assert "histories in which ours and theirs differ" in compared.output
+    compared = CliRunner().invoke(cli, ["compare", "assignors", f"kafka:{VERSION}", *arguments], standalone_mode=False)
+    assert "connect-runtime 4.3.1 and our own differ in " in compared.output
 
 
 def test_a_changed_config_store_differs_from_ours(changed: Change) -> None:

@@ -8,9 +8,10 @@ import pytest
 from rebalance_check.impl.connect.config.compaction import compacted
 from rebalance_check.impl.connect.config.shared_log import TopicRecord
 from rebalance_check.impl.connect.config.values import ConfigRecord
-from rebalance_check.integration.lockstep.config_history import Log, restarts
-from rebalance_check.integration.lockstep.config_ours import OurConfigStores
-from rebalance_check.integration.lockstep.java_stores import JavaStores, StoreKind, Stores
+from rebalance_check.integration.comparison.stores.config_history import Log, restarts
+from rebalance_check.integration.comparison.stores.config_ours import OurConfigStores
+from rebalance_check.integration.comparison.stores.java_stores import JavaStores, StoreKind
+from rebalance_check.integration.comparison.stores.sequence import Stores
 from rebalance_check.integration.virtual import Release
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.laws import config

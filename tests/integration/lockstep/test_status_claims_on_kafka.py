@@ -1,15 +1,15 @@
 """The invariants of safe status writes judge Kafka's own status stores, three over one topic."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 
 from rebalance_check.impl.connect.status.codec import ValueFormat
-from rebalance_check.integration.lockstep.java_stores import JavaStores, OneStore, StoreKind, StoreSide
-from rebalance_check.integration.lockstep.sequence import Observation, Step
-from rebalance_check.integration.lockstep.status_cluster import recorded_cluster
-from rebalance_check.integration.lockstep.status_ours import OurStatusStores
+from rebalance_check.integration.comparison.stores.java_stores import JavaStores, StoreKind
+from rebalance_check.integration.comparison.stores.sequence import Observation, OneStore, Step, StepSequence, Stores
+from rebalance_check.integration.comparison.stores.status_cluster import recorded_cluster
+from rebalance_check.integration.comparison.stores.status_ours import OurStatusStores
 from rebalance_check.integration.virtual import Release
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.judge import judge
@@ -61,11 +61,14 @@ def test_ours_have_the_histories_of_kafkas(release: Release, histories: list[lis
 class Changed:
     """Stores of a side whose steps are other ones, or whose observations are."""
 
-    side: StoreSide
+    side: Stores
     name: str
 
     def open(self, name: str) -> OneStore:
         return _Changed(self.side.open(f"{self.name} {name}"), self.name)
+
+    def perform_all(self, sequences: Sequence[StepSequence]) -> list[list[Observation]]:
+        return self.side.perform_all(sequences)
 
 
 @dataclass
@@ -79,8 +82,6 @@ class _Changed:
                 return self.store.perform({**step, "safe": False})
             case "forgetful", "read" if step["value"] is None:
                 return Observation(self.store.perform({**step, "value": "7"}).trace, {})
-            case "late", "flush":
-                return Observation(("log.flush",), {})
             case "wrong", "put":
                 return self.store.perform({**step, "generation": step["generation"] + 1})
             case _:
@@ -92,7 +93,6 @@ class _Changed:
     [
         ("unchecked", {"suppressed_iff_newer_cached"}),
         ("forgetful", {"cache_follows_reads"}),
-        ("late", {"flush_waits"}),
         ("wrong", {"suppressed_iff_newer_cached"}),
     ],
 )

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.impl.comparison.compare import Side
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode, write_connect_assignment
-from rebalance_check.integration.lockstep.worker.compare import SteppedWorker, differing, run_random
-from rebalance_check.integration.lockstep.worker.java_worker import JavaWorker
-from rebalance_check.integration.lockstep.worker.our_worker import OurWorker
-from rebalance_check.integration.lockstep.worker.steps import Seen, Step
+from rebalance_check.integration.comparison.workers.compare import compare_worker, differ
+from rebalance_check.integration.comparison.workers.java_worker import JavaWorker
+from rebalance_check.integration.comparison.workers.our_worker import OurWorker
+from rebalance_check.integration.comparison.workers.steps import Seen, Step
 from rebalance_check.model.vocabulary.errors import Error
 from tests.impl.scripted_worker import work
 
@@ -25,7 +26,7 @@ EAGER, COMPATIBLE, SESSIONED = ConnectMode
 class Both:
     """Kafka's worker and ours; a step that shows a difference between the two fails the test."""
 
-    def __init__(self, java_worker: SteppedWorker, mode: ConnectMode = SESSIONED, offset: int = 1) -> None:
+    def __init__(self, java_worker: Side, mode: ConnectMode = SESSIONED, offset: int = 1) -> None:
         self._java, self._ours = java_worker, OurWorker()
         counts = {"c0": 1}
         self.do("reset", mode=mode.value, offset=offset, counts=counts, maxDelay=300_000, owners=["c0", "c0-0"])
@@ -33,7 +34,7 @@ class Both:
     def do(self, what: str, **fields: Any) -> Seen:
         step: Step = {"do": what, **fields}
         seen = self._ours.perform(step)
-        assert differing(self._java.perform(step), seen) == ()
+        assert differ(seen, self._java.perform(step)) == ()
         return seen
 
     def answer(self, api: str, error: Error = Error.NONE, **fields: Any) -> Seen:
@@ -64,14 +65,14 @@ def calls(seen: Seen) -> list[tuple[str, ...]]:
 
 
 def test_random_sequences_have_the_same_effects(java_worker: JavaWorker) -> None:
-    results = [run_random(java_worker, seed, STEPS) for seed in range(SEQUENCES)]
-    assert [str(difference) for _, difference in results if difference] == []
-    assert sum(steps for steps, _ in results) > SEQUENCES * STEPS / 2
+    results = [compare_worker(java_worker, seed, STEPS) for seed in range(SEQUENCES)]
+    assert [str(difference) for each in results for difference in each.differences] == []
+    assert sum(each.counts["steps"] for each in results) > SEQUENCES * STEPS / 2
 
 
 def test_a_worker_of_ours_with_a_defect_is_noticed(java_worker: JavaWorker) -> None:
     with planted("worker-keeps-tasks-while-joining"):
-        assert any(run_random(java_worker, seed, STEPS)[1] for seed in range(40))
+        assert any(compare_worker(java_worker, seed, STEPS).differences for seed in range(40))
 
 
 def test_cooperative_rounds_add_and_take_away(java_worker: JavaWorker) -> None:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 import pytest
 
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
-from rebalance_check.integration.oracle.connect.compare import compare
-from rebalance_check.integration.oracle.connect.figures import cost_of_changes
-from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.search import search
+from rebalance_check.integration.comparison.assignors.search import search
+from rebalance_check.integration.comparison.connect_assignors.compare import compare
+from rebalance_check.integration.comparison.connect_assignors.figures import cost_of_changes
+from rebalance_check.integration.comparison.connect_assignors.java import JavaConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.search import histories_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.connect_histories import SHAPES
 from rebalance_check.properties.assignment.connect_rounds import CONNECT_ASSIGNORS, CONNECT_INCREMENTAL
@@ -34,8 +35,9 @@ def test_ours_equal_kafkas__in_bytes_owners_and_memory__on_ten_thousand_historie
     results = list(compare(releases, list(SHAPES), range(10_000 // len(SHAPES))))
     assert [one.differences for one in results] == [[] for _ in results]
     for release in RELEASES:
-        assert sum(one.histories for one in results if one.release == release) == 10_000
-        assert sum(one.rounds for one in results if one.release == release) > 50_000
+        compared = [one for one in results if one.sides[0].endswith(release)]
+        assert sum(one.counts["histories"] for one in compared) == 10_000
+        assert sum(one.counts["rounds"] for one in compared) > 50_000
 
 
 def test_ours_equal_an_older_release__by_its_rules() -> None:
@@ -56,7 +58,8 @@ def test_a_comparison_notices_another_delay(releases: list[JavaConnectAssignors]
     """Whatever the history asks for, this assignor waits a millisecond less."""
     ours = OurConnectAssignors(lambda max_delay_ms: IncrementalAssignor(max(max_delay_ms - 1, 0)))
     for result in compare(releases, ["tame"], range(60), ours=ours):
-        assert {one.what for one in result.differences} == {"assignments"}
+        assert {one.kind for one in result.differences} == {"assignments"}
+        assert len(result.differences[0].steps) <= 10
 
 
 class Defect(NamedTuple):
@@ -84,10 +87,10 @@ DEFECTS = [
 def test_a_defect_is_found_in_a_release_that_has_it__and_not_in_the_one_that_mends_it(defect: Defect) -> None:
     where = ([CONNECT_INCREMENTAL], [defect.shape], range(60))
     with JavaConnectAssignors(defect.affected) as affected, JavaConnectAssignors(defect.mended) as mended:
-        (finding,) = search(affected, *where, claims=(defect.claim,)).findings
+        (finding,) = search(histories_for(affected), *where, claims=(defect.claim,)).findings
         assert finding.broken.claim == defect.claim
-        assert len(finding.history.steps) <= 10
-        assert search(mended, *where, claims=(defect.claim,)).findings == []
+        assert len(finding.input.steps) <= 10
+        assert search(histories_for(mended), *where, claims=(defect.claim,)).findings == []
 
 
 @pytest.mark.parametrize(
@@ -97,14 +100,14 @@ def test_what_kafka_leaves_open_to_this_day_is_found_when_it_is_asked_for(
     releases: list[JavaConnectAssignors], shape: str, claim: str, seeds: range
 ) -> None:
     for release in releases:
-        (finding,) = search(release, [CONNECT_INCREMENTAL], [shape], seeds, claims=(claim,)).findings
-        assert len(finding.history.steps) <= 7
+        (finding,) = search(histories_for(release), [CONNECT_INCREMENTAL], [shape], seeds, claims=(claim,)).findings
+        assert len(finding.input.steps) <= 7
 
 
 @pytest.mark.parametrize("assignor", CONNECT_ASSIGNORS)
 def test_the_latest_releases_break_no_other_claim(releases: list[JavaConnectAssignors], assignor: str) -> None:
     for release in releases:
-        assert search(release, [assignor], list(SHAPES), range(40)).findings == []
+        assert search(histories_for(release), [assignor], list(SHAPES), range(40)).findings == []
 
 
 def test_a_release_that_does_not_exist_is_refused() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from rebalance_check.impl.mutants import planted
-from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.search import protocol_of
+from rebalance_check.integration.comparison.connect_assignors.assigned_group import AssignedGroup
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import broken_connect_claims
 from rebalance_check.properties.assignment.connect_rounds import (
     CONNECT_ASSIGNORS,

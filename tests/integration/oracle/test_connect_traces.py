@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.scenarios.document import Scenario
-from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
-from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.java import JavaConnectAssignors
+from rebalance_check.integration.comparison.connect_assignors.ours import OurConnectAssignors
 from tests.connect_traces import answers
 from tests.expectations import Expectations, scenario_files, scenario_parameters
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.integration.oracle.courses import run_course
+from rebalance_check.integration.comparison.assignors.courses import run_course
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS, Course, broken_course_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
 from rebalance_check.properties.assignment.problems import random_problem

@@ -48,8 +48,9 @@ class Group:
         call = [*command, self.broker.bootstrap, self.group, self.group, member, str(history), *more]
         with (self.folder / f"{member}.log").open("ab") as log:
             self.running[member] = subprocess.Popen(
-                ended_with_parent(call), stdin=subprocess.PIPE, stdout=log, stderr=log
-            )
+                ended_with_parent(call), stdin=subprocess.PIPE, stdout=log, stderr=log,
+                env=os.environ | {"PYTHONFAULTHANDLER": "1"},
+            )  # fmt: skip
 
     def settle(self, *, partitions: int | None = None) -> None:
         """Wait until the group holds all that run, and its partitions have owners."""
@@ -82,6 +83,11 @@ class Group:
         assert process.stdin is not None
         process.stdin.close()
 
+    def kill_all(self) -> None:
+        """End all without a word: enough where what they recorded up to now breaks an invariant."""
+        for member in sorted(self.running):
+            self.kill(member)
+
     def send(self, member: str, number: signal.Signals) -> None:
         """Send it a signal."""
         self.running[member].send_signal(number)
@@ -91,7 +97,16 @@ class Group:
         process = self.running.pop(member)
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(ENDED_S) == 0, self.said()
+        try:
+            assert process.wait(ENDED_S) == 0, self.said()
+        except subprocess.TimeoutExpired:
+            self._kill_with_stacks(process)
+            raise AssertionError(f"{member} did not end within {ENDED_S:g} s\n{self.said()}") from None
+
+    def _kill_with_stacks(self, process: subprocess.Popen[bytes]) -> None:
+        """End it, after it has written to its log where its threads stand."""
+        process.send_signal(signal.SIGABRT)
+        process.wait()
 
     def begin_with_a_kill(self, command: list[str], *more: str) -> None:
         """Three join, m1 is killed, and comes back."""
@@ -132,5 +147,4 @@ def group_on(broker: Broker, folder: Path, partitions: int = 4) -> Iterator[Grou
         try:
             yield group
         finally:
-            for member in list(group.running):
-                group.kill(member)
+            group.kill_all()

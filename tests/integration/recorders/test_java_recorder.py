@@ -24,8 +24,8 @@ from rebalance_check import (
     judge,
     read_history,
 )
+from rebalance_check.integration.comparison.assignors.release import CLIENT_JARS
 from rebalance_check.integration.jvm import compiled_once, java_tool
-from rebalance_check.integration.oracle.release import CLIENT_JARS
 from tests.integration.recorders.applications import Group
 from tests.integration.seen import assert_seen
 

@@ -2,7 +2,7 @@
 
 An exception in the timer of the join phase is logged, the timer does not run again, and no member is answered until its
 session ends. One member of a group can do that to all others (TRACK_RECORD.md). These are the requests that
-`rebalance_check.integration.wire_random` spares.
+`rebalance_check.integration.comparison.requests` spares.
 """
 
 from dataclasses import replace

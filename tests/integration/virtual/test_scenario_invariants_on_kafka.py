@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.impl.comparison.compare import compared
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioSearch, planted
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
@@ -17,15 +18,16 @@ from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.recorded import GROUP
 from rebalance_check.impl.steered.coordinator import Answers, Observation
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.differential import side_by_side
-from rebalance_check.integration.differential.campaign import campaign, finding_in
+from rebalance_check.integration.comparison.scenarios import run as scenario_run
+from rebalance_check.integration.comparison.scenarios.campaign import campaign, finding_in
+from rebalance_check.integration.comparison.scenarios.run import ScenarioRun
+from rebalance_check.integration.jvm.release import Release
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.virtual.release import Release
 from rebalance_check.pipeline.scenario_runs import BrokenScenario, break_scenario
 from rebalance_check.properties.catalogue import KAFKA_BREAKS, select
 
 BROKEN_BY_KAFKA = {invariant.name for invariant in KAFKA_BREAKS}
-NAMES = tuple(name for name in side_by_side.JUDGED if name not in BROKEN_BY_KAFKA)
+NAMES = tuple(name for name in scenario_run.JUDGED if name not in BROKEN_BY_KAFKA)
 MUTANTS = [
     mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch) and mutant.caught_by in NAMES
 ]
@@ -132,33 +134,33 @@ def test_kafka_violates_no_observed_invariant__in_random_scenarios(kafka: Virtua
     done = campaign(kafka, range(40), names=NAMES)
     print(done)
 
-    assert done.steps > 1_000
-    assert [str(each) for each in done.found] == []
+    assert done.counts["steps"] > 1_000
+    assert list(map(str, done.differences)) == []
 
 
 @pytest.mark.virtual
 @pytest.mark.nightly
 def test_kafka_violates_no_observed_invariant__in_many_more_scenarios(kafka: VirtualKafka) -> None:
-    assert [str(each) for each in campaign(kafka, range(40, 2_000), names=NAMES).found] == []
+    assert list(map(str, campaign(kafka, range(40, 2_000), names=NAMES).differences)) == []
 
 
 @pytest.mark.virtual
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_kafka_holds__in_the_very_scenario_in_which_a_mutant_is_caught(kafka: VirtualKafka, mutant: Mutant) -> None:
     seed, broken = broken_by(mutant)
-    found, steps = finding_in(kafka, broken.lines, seed, NAMES)
+    run = ScenarioRun(kafka, broken.lines, seed, NAMES)
 
-    assert found is None
-    assert steps >= broken.steps
+    assert compared(run) is None
+    assert run.compared >= broken.steps
 
 
 @pytest.mark.virtual
 @pytest.mark.parametrize("what", NO_VIOLATION)
 def test_what_only_looks_like_a_violation_is_none(kafka: VirtualKafka, what: str) -> None:
-    found, steps = finding_in(kafka, NO_VIOLATION[what], 26, NAMES)
+    run = ScenarioRun(kafka, NO_VIOLATION[what], 26, NAMES)
 
-    assert found is None
-    assert steps >= len(NO_VIOLATION[what]) - 1
+    assert compared(run) is None
+    assert run.compared >= len(NO_VIOLATION[what]) - 1
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -166,12 +168,12 @@ def test_a_mutant_in_kafkas_place_violates_the_invariant_it_names(
     mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(mutant.find, ScenarioSearch)
-    monkeypatch.setattr(side_by_side, "VirtualCoordinator", InKafkasPlace)
+    monkeypatch.setattr(scenario_run, "VirtualCoordinator", InKafkasPlace)
     kafka: Any = SimpleNamespace(release=Release("4.3.1", Path()))
     seeds = range(mutant.find.first, mutant.find.last)
     with planted(mutant):
-        findings = (finding_in(kafka, wide_scenario(seed), seed, [mutant.caught_by])[0] for seed in seeds)
+        findings = (finding_in(kafka, wide_scenario(seed), seed, [mutant.caught_by]) for seed in seeds)
         found = next((one for one in findings if one is not None), None)
 
     assert found is not None
-    assert found.name == mutant.caught_by
+    assert found.start.name == mutant.caught_by

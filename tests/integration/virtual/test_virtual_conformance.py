@@ -5,11 +5,15 @@ from random import Random
 
 import pytest
 
-from rebalance_check.impl.conformance import ConformanceRun, ExhaustiveResult
-from rebalance_check.integration.conformance.exhaustive import conform
-from rebalance_check.integration.conformance.known_divergences import KNOWN, known
-from rebalance_check.integration.conformance.tour import Tour
-from rebalance_check.integration.virtual import VirtualKafka, VirtualSubject, VirtualTransport
+from rebalance_check.impl.comparison.compare import compared
+from rebalance_check.impl.comparison.counts import Compared
+from rebalance_check.impl.comparison.known import known
+from rebalance_check.impl.comparison.to_model.tour import Tour
+from rebalance_check.impl.comparison.to_model.touring import is_complete, tour_of_transitions
+from rebalance_check.impl.comparison.to_model.walk import Itinerary, Walk
+from rebalance_check.integration.comparison.to_model.kafka import virtual_coordinator
+from rebalance_check.integration.comparison.to_model.known import KNOWN
+from rebalance_check.integration.virtual import VirtualKafka, VirtualSubject
 from rebalance_check.model.checker.walks import Graph, tour
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -79,28 +83,23 @@ LARGE = (
 )
 
 
-def all_transitions(kafka: VirtualKafka, address: str) -> ExhaustiveResult:
-    seen = conform(kafka, Bounds.from_address(address), stop_after=1_000)
+def all_transitions(kafka: VirtualKafka, address: str) -> Compared:
+    seen = tour_of_transitions(virtual_coordinator(kafka), Bounds.from_address(address), stop_after=1_000)
     print(seen)
     return seen
 
 
-def assert_conforms(seen: ExhaustiveResult, kafka: VirtualKafka) -> None:
+def assert_conforms(seen: Compared) -> None:
     """All transitions were executed, but for those behind others that differ, which are listed for this coordinator."""
-    assert seen.never_taken == 0 or seen.divergences
-    assert seen.executed + seen.never_taken == seen.transitions
-    unknown = [
-        (each.schedule.seed, list(map(str, each.schedule.actions)), str(each.divergence))
-        for each in seen.divergences
-        if known(kafka.release, each.divergence) is None
-    ]
-    assert unknown == []
+    assert seen.counts["never taken"] == 0 or seen.known
+    assert is_complete(seen)
+    assert list(map(str, seen.differences)) == []
 
 
 @pytest.mark.virtual
 @pytest.mark.parametrize("address", SMALL)
 def test_kafka_does_what_the_model_says__on_every_transition(kafka: VirtualKafka, address: str) -> None:
-    assert_conforms(all_transitions(kafka, address), kafka)
+    assert_conforms(all_transitions(kafka, address))
 
 
 @pytest.mark.virtual
@@ -109,20 +108,17 @@ def test_kafka_does_what_the_model_says__on_every_transition(kafka: VirtualKafka
 def test_kafka_does_what_the_model_says__on_every_transition_of_larger_bounds(
     kafka: VirtualKafka, address: str
 ) -> None:
-    assert_conforms(all_transitions(kafka, address), kafka)
+    assert_conforms(all_transitions(kafka, address))
 
 
 @pytest.mark.virtual
 def test_every_known_difference_is_one__on_the_coordinators_it_is_listed_for(kafka: VirtualKafka) -> None:
+    coordinator = virtual_coordinator(kafka)
     for each in KNOWN:
-        conformance = ConformanceRun(VirtualTransport(kafka, each.schedule.seed), each.schedule.bounds)
-        for action in each.schedule.actions:
-            conformance.perform(action)
-        conformance.close()
-        differs = conformance.divergence is not None
-        assert differs == each.concerns(kafka.release), each.name
-        if conformance.divergence is not None:
-            assert known(kafka.release, conformance.divergence) is each
+        for schedule in each.examples:
+            found = compared(Walk(coordinator.run(schedule.bounds, schedule.seed), Itinerary(schedule.actions)))
+            assert (found is not None) == each.concerns(kafka.release), each.name
+            assert found is None or known(KNOWN, kafka.release, found) is each
 
 
 @pytest.mark.virtual
@@ -132,7 +128,7 @@ def test_histories_of_kafka_break_no_claim(kafka: VirtualKafka) -> None:
     for schedule in islice(tour(Graph(machine_for(bounds), shuffle=Random(1)), steps=40), 10):
         judged = judge(run(subject, schedule), CATALOGUE)
         assert judged.counterexamples == ()
-        assert subject.divergence is None
+        assert subject.difference is None
 
 
 # ------------------------------------------------------------------------------------------------ the tour itself

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from rebalance_check.impl.conformance import ConformanceRun
+from rebalance_check.impl.comparison.to_model.run import ConformanceRun
 from rebalance_check.integration.virtual import Release, VirtualKafka, VirtualTransport, find_release
 from rebalance_check.model.checker.walks import Graph, tour
 from rebalance_check.model.registry import machine_for

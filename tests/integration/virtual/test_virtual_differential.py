@@ -3,8 +3,8 @@
 import pytest
 
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
-from rebalance_check.integration.differential.campaign import campaign, finding_in, shrunk
-from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL
+from rebalance_check.integration.comparison.scenarios.campaign import campaign, finding_in, smaller
+from rebalance_check.integration.comparison.scenarios.run import DIFFERENTIAL
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.properties.catalogue import KAFKA_BREAKS
 
@@ -116,8 +116,8 @@ def test_ours_and_kafkas_are_equal__in_random_scenarios_with_and_without_faults(
     done = campaign(kafka, range(40), names=names)
     print(done)
 
-    assert done.steps > 1_000
-    assert [str(each) for each in done.found] == []
+    assert done.counts["steps"] > 1_000
+    assert list(map(str, done.differences)) == []
 
 
 @pytest.mark.virtual
@@ -126,15 +126,15 @@ def test_a_claim_is_broken_by_kafka_itself__on_some_coordinators_and_not_on_othe
     kafka: VirtualKafka, name: str
 ) -> None:
     coordinators, scenario = BROKEN[name]
-    found, _ = finding_in(kafka, scenario, 1, (name,))
+    found = finding_in(kafka, scenario, 1, (name,))
 
     assert (found is not None) == (kafka.release.name.removeprefix("virtual ") in coordinators)
-    assert found is None or found.name == name
+    assert found is None or found.start.name == name
 
 
 @pytest.mark.virtual
 def test_a_member_that_is_replaced_while_it_is_new_stays__but_in_scala(kafka: VirtualKafka) -> None:
-    found, _ = finding_in(kafka, REPLACED_WHILE_NEW, 1, ("parked_member_stays",))
+    found = finding_in(kafka, REPLACED_WHILE_NEW, 1, ("parked_member_stays",))
 
     assert (found is not None) == kafka.release.scala
 
@@ -142,7 +142,7 @@ def test_a_member_that_is_replaced_while_it_is_new_stays__but_in_scala(kafka: Vi
 @pytest.mark.virtual
 @pytest.mark.parametrize("name", FOUND_BY)
 def test_a_campaign_comes_upon_it_by_itself(kafka: VirtualKafka, name: str) -> None:
-    found, _ = finding_in(kafka, random_scenario(FOUND_BY[name]), FOUND_BY[name], (name,))
+    found = finding_in(kafka, random_scenario(FOUND_BY[name]), FOUND_BY[name], (name,))
 
     assert (found is not None) == (kafka.release.name.removeprefix("virtual ") in BROKEN[name][0])
 
@@ -151,10 +151,10 @@ def test_a_campaign_comes_upon_it_by_itself(kafka: VirtualKafka, name: str) -> N
 def test_a_finding_is_shrunk_to_what_it_needs(kafka: VirtualKafka) -> None:
     scenario = ["setting max_size=100", "fetch", "join c", "advance 100", "join d version=4", "commit c 0",
              "join d instance=i"]  # fmt: skip
-    found, _ = finding_in(kafka, scenario, 1, ("no_server_error",))
+    found = finding_in(kafka, scenario, 1, ("no_server_error",))
     assert found is not None
 
-    assert shrunk(kafka, found).scenario == ("setting max_size=100", "join d version=4", "join d instance=i")
+    assert smaller(kafka, found).steps == ("setting max_size=100", "join d version=4", "join d instance=i")
 
 
 def test_a_seed_is_one_scenario() -> None:

@@ -11,10 +11,10 @@ from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.differential import side_by_side
-from rebalance_check.integration.differential.history import observed_history
+from rebalance_check.integration.comparison.scenarios.run import JUDGED
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
+from rebalance_check.integration.virtual.history import observed_history
 from rebalance_check.model.vocabulary.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
@@ -49,7 +49,6 @@ RESTARTED = [
 DEFECTS = {
     "assignment-not-persisted": ("persisted_before_propagated", random_scenario(0)),
     "late-sync-gets-nothing": ("one_assignment_per_generation", random_scenario(30)),
-    "record-of-the-synced-only": ("persisted_before_propagated", random_scenario(0)),
     "load-forgets-static-followers": ("load_restores_the_log", RESTARTED),
     "deletes-any-group": ("only_empty_groups_are_deleted", random_scenario(2)),
 }
@@ -94,7 +93,7 @@ def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(
 @pytest.mark.virtual
 def test_kafkas_coordinators_hold_every_invariant_that_judges_their_replies(kafka: VirtualKafka) -> None:
     """Those that campaigns judge step by step are left out: `test_virtual_differential` has what they find in Kafka."""
-    left_out = {*side_by_side.JUDGED, *(TIMED_OUT_IN_SCALA if kafka.release.scala else ())}
+    left_out = {*JUDGED, *(TIMED_OUT_IN_SCALA if kafka.release.scala else ())}
     judged = [invariant for invariant in CATALOGUE if invariant.name not in left_out]
     held: set[str] = set()
     histories = [history_of_kafka(kafka, random_scenario(seed), seed) for seed in range(60)]
@@ -128,7 +127,6 @@ def test_what_a_failover_loses_is_recorded(kafka: VirtualKafka) -> None:
     ("defect", "breaks"),
     [
         ("commit-accepted-while-completing", "requests_are_fenced"),
-        ("heartbeat-accepted-while-preparing", "requests_are_fenced"),
         ("join-keeps-absent-members", "generation_has_only_joined"),
     ],
 )

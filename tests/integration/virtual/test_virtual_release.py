@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.brokers import Broker, open_broker
+from rebalance_check.integration.brokers.counterpart import virtual_counterpart
 from rebalance_check.integration.virtual import Release, VirtualKafka, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -78,3 +79,8 @@ def test_a_release_without_sources_is_refused(tmp_path: Path) -> None:
 def test_clients_cannot_connect_to_virtual_kafka() -> None:
     with pytest.raises(RebalanceCheckError, match="has no address"):
         open_broker("virtual")
+
+
+def test_a_broker_of_unknown_release_has_no_virtual_kafka() -> None:
+    with pytest.raises(RebalanceCheckError, match="cannot be found out"):
+        virtual_counterpart(Broker("127.0.0.1:9092", "127.0.0.1:9092"))

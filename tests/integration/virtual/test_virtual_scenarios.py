@@ -9,9 +9,12 @@ import pytest
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.scenarios import Scenario, answers_to, scenarios_in
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
+from rebalance_check.integration.comparison.requests.known import KNOWN as OF_REQUESTS
+from rebalance_check.integration.comparison.requests.known import OF_LIVE_KAFKA_3
+from rebalance_check.integration.comparison.scenarios.known import KNOWN
+from rebalance_check.integration.comparison.to_model.known import KNOWN as OF_MODEL
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
-from tests.integration.virtual.known_differences import IN_JAVA_3_9, IN_SCALA, reasons
 
 SCENARIOS = Path(__file__).parents[2] / "data" / "coordinator"
 DIFFERENCES = Path(__file__).parents[3] / "docs" / "differences.md"
@@ -56,11 +59,13 @@ def runs_as_written(kafka: VirtualKafka, scenario: Scenario) -> bool:
 def test_every_scenario_runs_as_it_is_written__but_for_those_listed(kafka: VirtualKafka) -> None:
     differing = {title for title, scenario in scenarios() if not runs_as_written(kafka, scenario)}
 
-    listed = {title for titles in reasons(kafka.release).values() for title in titles}
+    listed = {title for entry in KNOWN if entry.concerns(kafka.release) for title in entry.examples}
     assert differing == listed
 
 
-def test_the_page_on_differences_names_every_reason() -> None:
+def test_the_page_on_differences_names_every_known_one() -> None:
     page = " ".join(DIFFERENCES.read_text(encoding="utf-8").split()).lower()
 
-    assert [reason for reason in {**IN_SCALA, **IN_JAVA_3_9} if reason.lower() not in page] == []
+    assert [
+        entry.name for entry in (*KNOWN, *OF_MODEL, *OF_REQUESTS, *OF_LIVE_KAFKA_3) if entry.name.lower() not in page
+    ] == []

@@ -2,9 +2,9 @@
 
 import pytest
 
+from rebalance_check.impl.comparison.counts import Compared
+from rebalance_check.integration.comparison.requests.comparisons import Comparison, with_virtual
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.wire_random.comparisons import Comparison, with_virtual
-from rebalance_check.integration.wire_random.run import WireRun
 
 pytestmark = pytest.mark.virtual
 
@@ -17,11 +17,11 @@ def comparison(kafka: VirtualKafka) -> Comparison:
     return with_virtual(kafka)
 
 
-def runs(comparison: Comparison, seeds: range) -> WireRun:
-    total = WireRun()
+def runs(comparison: Comparison, seeds: range) -> Compared:
+    total = Compared(comparison.terms.names)
     for seed in seeds:
         total.add(comparison.run(seed, FRAMES))
-    print(f"{total.requests:,} requests, {total.replies:,} answers, {total.spared:,} spared, {total.seconds:.1f} s")
+    print(total)
     return total
 
 
@@ -30,9 +30,9 @@ def test_every_answer_is_equal__but_in_scala(kafka: VirtualKafka, comparison: Co
         assert len(runs(comparison, range(3)).differences) == 3
         return
     total = runs(comparison, SEEDS)
-    assert [str(each.request) for each in total.differences] == []
-    assert total.requests == len(SEEDS) * FRAMES
-    assert total.spared > 100
+    assert list(map(str, total.differences)) == []
+    assert total.counts["requests"] == len(SEEDS) * FRAMES
+    assert total.counts["spared"] > 100
 
 
 def test_members_whose_sessions_end_at_one_instant_go_in_the_order_of_kafka(
@@ -42,4 +42,4 @@ def test_members_whose_sessions_end_at_one_instant_go_in_the_order_of_kafka(
         return
     run = comparison.run(1120, 300)
     assert run.differences == []
-    assert run.requests == 300
+    assert run.counts["requests"] == 300

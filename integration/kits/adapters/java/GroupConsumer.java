@@ -1,9 +1,5 @@
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Properties;
-import java.util.Set;
+import java.util.*;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -38,18 +34,14 @@ public final class GroupConsumer {
     }
 
     private static Properties settings(Map<String, String> given) {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", given.get("bootstrap"));
-        settings.put("group.id", given.get("group"));
-        settings.put("group.protocol", "classic");
-        if (given.containsKey("instance")) settings.put("group.instance.id", given.get("instance"));
         String assignor = given.get("assignor").equals("cooperative") ? "CooperativeSticky" : "Range";
-        settings.put("partition.assignment.strategy", "org.apache.kafka.clients.consumer." + assignor + "Assignor");
-        settings.put("session.timeout.ms", given.get("session-ms"));
-        settings.put("heartbeat.interval.ms", given.get("heartbeat-ms"));
-        settings.put("max.poll.interval.ms", given.get("rebalance-ms"));
-        settings.put("auto.commit.interval.ms", "1000");
-        settings.put("auto.offset.reset", "earliest");
+        Properties settings = new Properties();
+        settings.putAll(Map.of("bootstrap.servers", given.get("bootstrap"), "group.id", given.get("group"),
+                "group.protocol", "classic", "session.timeout.ms", given.get("session-ms"),
+                "heartbeat.interval.ms", given.get("heartbeat-ms"), "max.poll.interval.ms", given.get("rebalance-ms"),
+                "auto.commit.interval.ms", "1000", "auto.offset.reset", "earliest",
+                "partition.assignment.strategy", "org.apache.kafka.clients.consumer." + assignor + "Assignor"));
+        if (given.containsKey("instance")) settings.put("group.instance.id", given.get("instance"));
         return settings;
     }
 

@@ -1,18 +1,8 @@
 import java.time.Duration;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Properties;
+import java.util.*;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.consumer.RangeAssignor;
-import org.apache.kafka.common.Cluster;
-import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.common.*;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import rebalancecheck.recorder.RecordingRebalanceListener;
 
@@ -20,22 +10,15 @@ import rebalancecheck.recorder.RecordingRebalanceListener;
 public class RecordedConsumer {
     public static void main(String[] args) {
         String mode = args.length > 5 ? args[5] : "";
-        Properties properties = new Properties();
-        properties.put("bootstrap.servers", args[0]);
-        properties.put("group.id", args[1]);
-        properties.put("client.id", args[3]);
-        properties.put("auto.offset.reset", "earliest");
-        properties.put("enable.auto.commit", mode.equals("interceptor-only"));
-        properties.put("auto.commit.interval.ms", 200);
-        properties.put("session.timeout.ms", 3000);
-        properties.put("heartbeat.interval.ms", 300);
-        properties.put("max.poll.interval.ms", 6000);
-        properties.put("partition.assignment.strategy", mode.equals("doubles") ? Doubling.class.getName()
-                : "org.apache.kafka.clients.consumer."
-                    + (mode.equals("cooperative") ? "CooperativeSticky" : "Range") + "Assignor");
-        properties.put("interceptor.classes", "rebalancecheck.recorder.RecordingInterceptor");
-        properties.put("rebalance.check.history", args[4]);
-        properties.put("rebalance.check.member", "{client.id}");
+        String assignor = "org.apache.kafka.clients.consumer."
+                + (mode.equals("cooperative") ? "CooperativeSticky" : "Range") + "Assignor";
+        Map<String, Object> properties = new HashMap<>(Map.of("bootstrap.servers", args[0], "group.id", args[1],
+                "client.id", args[3], "auto.offset.reset", "earliest", "auto.commit.interval.ms", 200,
+                "session.timeout.ms", 3000, "heartbeat.interval.ms", 300, "max.poll.interval.ms", 6000,
+                "enable.auto.commit", mode.equals("interceptor-only")));
+        properties.putAll(Map.of("interceptor.classes", "rebalancecheck.recorder.RecordingInterceptor",
+                "rebalance.check.history", args[4], "rebalance.check.member", "{client.id}",
+                "partition.assignment.strategy", mode.equals("doubles") ? Doubling.class.getName() : assignor));
         AtomicBoolean leaving = new AtomicBoolean();
         Thread reader = new Thread(() -> {
             try { while (System.in.read() >= 0); } catch (java.io.IOException end) { /* as its end */ }
@@ -61,18 +44,13 @@ public class RecordedConsumer {
         for (TopicPartition one : consumer.assignment()) {
             read.putIfAbsent(one, new OffsetAndMetadata(consumer.position(one)));
         }
-        try {
-            consumer.commitSync(read);
-        } catch (KafkaException refused) {
-            // the next round decides who owns what
-        }
+        try { consumer.commitSync(read); } catch (KafkaException refused) { /* the next round decides who owns what */ }
     }
 
     /** Gives every member all that is subscribed to. */
     public static class Doubling extends RangeAssignor {
-        @Override
-        public GroupAssignment assign(Cluster cluster, GroupSubscription subscriptions) {
-            java.util.ArrayList<TopicPartition> all = new java.util.ArrayList<>();
+        @Override public GroupAssignment assign(Cluster cluster, GroupSubscription subscriptions) {
+            List<TopicPartition> all = new ArrayList<>();
             Map<String, ConsumerPartitionAssignor.Assignment> doubled = new HashMap<>();
             super.assign(cluster, subscriptions).groupAssignment().values()
                 .forEach(one -> all.addAll(one.partitions()));

@@ -1,15 +1,11 @@
 package rebalancecheck.recorder;
 
+import static rebalancecheck.recorder.MemberRecorder.*;
+
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
-import java.util.Map;
+import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.kafka.clients.consumer.ConsumerInterceptor;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.utils.AppInfoParser;
@@ -40,55 +36,42 @@ public class RecordingInterceptor<K, V> implements ConsumerInterceptor<K, V> {
     private String clientId;
 
     /** The recorder of the consumer with this client id; null where none is recorded. */
-    static MemberRecorder of(String clientId) {
-        return BY_CLIENT_ID.get(clientId);
-    }
+    static MemberRecorder of(String clientId) { return BY_CLIENT_ID.get(clientId); }
 
-    @Override
-    public void configure(Map<String, ?> configs) {
+    @Override public void configure(Map<String, ?> configs) {
         clientId = required(configs, "client.id");
         String group = required(configs, "group.id");
         String member = required(configs, MEMBER).replace("{client.id}", clientId);
-        if ("consumer".equalsIgnoreCase(text(configs, "group.protocol"))) {
+        if ("consumer".equalsIgnoreCase(setting(configs, "group.protocol"))) {
             throw new ConfigException("groups of the new consumer protocol (KIP-848) have no generations to record");
         }
         try {
-            HistoryFile file = new HistoryFile(required(configs, HISTORY).replace("{client.id}", clientId));
-            recorder = new MemberRecorder(file, group, member);
+            String path = required(configs, HISTORY).replace("{client.id}", clientId);
+            recorder = new MemberRecorder(path, group, member);
         } catch (IOException fault) {
             throw new ConfigException(HISTORY + ": " + fault.getMessage());
         }
         BY_CLIENT_ID.put(clientId, recorder);
         List<String> assignors = assignors(configs);
-        String instance = text(configs, "group.instance.id");
-        recorder.emit("MemberStarted", MemberRecorder.text("protocol", protocol(assignors, instance))
-                + MemberRecorder.text("client", "java")
-                + MemberRecorder.text("group_instance_id", instance)
-                + MemberRecorder.text("release", AppInfoParser.getVersion())
-                + MemberRecorder.texts("assignors", assignors)
-                + MemberRecorder.number("rebalance_timeout_ms", milliseconds(configs, "max.poll.interval.ms"))
-                + MemberRecorder.number("session_timeout_ms", milliseconds(configs, "session.timeout.ms")));
+        String instance = setting(configs, "group.instance.id");
+        recorder.emit("MemberStarted", text("protocol", protocol(assignors, instance)) + text("client", "java")
+                + text("group_instance_id", instance) + text("release", AppInfoParser.getVersion())
+                + texts("assignors", assignors)
+                + number("rebalance_timeout_ms", milliseconds(configs, "max.poll.interval.ms"))
+                + number("session_timeout_ms", milliseconds(configs, "session.timeout.ms")));
     }
 
-    @Override
-    public ConsumerRecords<K, V> onConsume(ConsumerRecords<K, V> records) {
-        return records;
-    }
+    @Override public ConsumerRecords<K, V> onConsume(ConsumerRecords<K, V> records) { return records; }
 
     /** Commits that succeeded, those of the consumer itself included; in which generation, nothing says. */
-    @Override
-    public void onCommit(Map<TopicPartition, OffsetAndMetadata> offsets) {
-        for (Map.Entry<TopicPartition, OffsetAndMetadata> one : offsets.entrySet()) {
-            recorder.emit("OffsetCommitted", MemberRecorder.number("generation", -1)
-                    + MemberRecorder.text("partition", one.getKey().toString())
-                    + MemberRecorder.number("offset", one.getValue().offset())
-                    + MemberRecorder.text("error", "NONE"));
-        }
+    @Override public void onCommit(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        offsets.forEach((partition, committed) -> recorder.emit("OffsetCommitted", number("generation", -1)
+                + text("partition", partition.toString()) + number("offset", committed.offset())
+                + text("error", "NONE")));
     }
 
     /** The consumer is closed: it has left its group, or its instance id stays there without it. */
-    @Override
-    public void close() {
+    @Override public void close() {
         if (recorder != null && BY_CLIENT_ID.remove(clientId, recorder)) {
             recorder.emit("MemberLeft", "");
             recorder.close();
@@ -96,19 +79,19 @@ public class RecordingInterceptor<K, V> implements ConsumerInterceptor<K, V> {
     }
 
     private static String required(Map<String, ?> configs, String name) {
-        String value = text(configs, name);
+        String value = setting(configs, name);
         if (value.isEmpty()) throw new ConfigException("the consumer is recorded, and " + name + " is not set");
         return value;
     }
 
-    private static String text(Map<String, ?> configs, String name) {
+    private static String setting(Map<String, ?> configs, String name) {
         Object value = configs.get(name);
         return value == null ? "" : value.toString();
     }
 
     /** A time that was set; 0 (unknown) where the consumer has its default. */
     private static long milliseconds(Map<String, ?> configs, String name) {
-        String value = text(configs, name).trim();
+        String value = setting(configs, name).trim();
         return value.isEmpty() ? 0 : Long.parseLong(value);
     }
 

@@ -1,14 +1,10 @@
 package rebalancecheck.recorder;
 
-import java.util.Collection;
-import java.util.Collections;
-import java.util.Set;
-import java.util.TreeSet;
-import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
-import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
-import org.apache.kafka.common.MetricName;
-import org.apache.kafka.common.TopicPartition;
+import static rebalancecheck.recorder.MemberRecorder.*;
+
+import java.util.*;
+import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.common.*;
 
 /**
  * Records the rebalances of a consumer whose properties name {@link RecordingInterceptor}:
@@ -28,9 +24,7 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
     private String lost = "";
     private Set<String> topics = Collections.emptySet();
 
-    public RecordingRebalanceListener(Consumer<?, ?> consumer) {
-        this(consumer, null);
-    }
+    public RecordingRebalanceListener(Consumer<?, ?> consumer) { this(consumer, null); }
 
     /** {@code application} is the listener of the application; null for none. */
     public RecordingRebalanceListener(Consumer<?, ?> consumer, ConsumerRebalanceListener application) {
@@ -39,16 +33,14 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
         recorder();
     }
 
-    @Override
-    public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
+    @Override public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
         look();
         emit("PartitionsAssigned", "partitions", assigned);
         emit("AssignmentCompleted", "owned", consumer.assignment());
         if (application != null) application.onPartitionsAssigned(assigned);
     }
 
-    @Override
-    public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
+    @Override public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
         try {
             if (application != null) application.onPartitionsRevoked(revoked);
         } finally {
@@ -57,8 +49,7 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
         }
     }
 
-    @Override
-    public void onPartitionsLost(Collection<TopicPartition> lost) {
+    @Override public void onPartitionsLost(Collection<TopicPartition> lost) {
         lose();
         emit("PartitionsLost", "partitions", lost);
         if (application != null) application.onPartitionsLost(lost);
@@ -71,7 +62,7 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
     private void look() {
         if (!topics.equals(consumer.subscription())) {
             topics = new TreeSet<>(consumer.subscription());
-            recorder().emit("SubscriptionChanged", MemberRecorder.texts("topics", topics));
+            recorder().emit("SubscriptionChanged", texts("topics", topics));
         }
         ConsumerGroupMetadata now = consumer.groupMetadata();
         if (now.generationId() == NO_GENERATION || !memberId.isEmpty() && !memberId.equals(now.memberId())) lose();
@@ -86,23 +77,19 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
 
     private void lose() {
         if (generation == NO_GENERATION) return;
-        recorder().emit("MembershipLost", place() + MemberRecorder.text("reason", "not notified"));
+        recorder().emit("MembershipLost", place() + text("reason", "not notified"));
         lost = membership(generation, memberId);
         generation = NO_GENERATION;
         memberId = "";
     }
 
-    private static String membership(int generation, String memberId) {
-        return generation + " " + memberId;
-    }
+    private static String membership(int generation, String memberId) { return generation + " " + memberId; }
 
     private void emit(String event, String name, Collection<TopicPartition> partitions) {
-        recorder().emit(event, place() + MemberRecorder.partitions(name, partitions));
+        recorder().emit(event, place() + partitions(name, partitions));
     }
 
-    private String place() {
-        return MemberRecorder.number("generation", generation) + MemberRecorder.text("member_id", memberId);
-    }
+    private String place() { return number("generation", generation) + text("member_id", memberId); }
 
     private MemberRecorder recorder() {
         for (MetricName name : consumer.metrics().keySet()) {

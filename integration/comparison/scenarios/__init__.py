@@ -1,0 +1,1 @@
+"""Random scenarios: our coordinator, and one that runs in virtual time, are compared step by step."""

@@ -1,1 +1,0 @@
-"""Planted defects of the classic model, by subject."""
