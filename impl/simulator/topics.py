@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication, partitions_of
 from rebalance_check.impl.simulator.environment import Environment
@@ -65,7 +66,12 @@ class Topics:
             self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
 
     def _changed(self) -> None:
-        wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
+        by_pattern = self._environment.plan.has(FaultKind.PATTERN)  # else nobody wants the topics like the first
+        wanted = {
+            topic: count
+            for topic, count in self.cluster.items()
+            if topic == TOPIC or (by_pattern and topic.startswith(TOPIC))
+        }
         to_own = tuple(partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count))
         self._environment.to_own = lambda: to_own
         self._environment.harness.emit(

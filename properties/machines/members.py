@@ -1,6 +1,7 @@
-"""A whole group in a Hypothesis state machine: members of ours and their coordinator, on a network that loses messages.
+"""A whole group in a Hypothesis state machine: members of ours and their coordinator, on a network that fails by steps.
 
-Processes start, stop, die and hang, applications want other topics, connectors come and go, nodes fail, time passes. In
+Processes start, stop, die and hang, messages are lost or late, applications want other topics, an operator changes
+connectors, nodes fail, time passes: each of these is a step, so a run that fails is shrunk to the few that it needs. In
 the end all faults are over, and the group must converge. All claims of the catalogue judge the run as it goes.
 """
 
@@ -13,7 +14,8 @@ from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from rebalance_check.impl.runtime.faults import NO_FAULTS, draw_plan
+from rebalance_check.impl.runtime.choices import written
+from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.impl.simulator.cluster import OtherCluster
@@ -32,6 +34,8 @@ from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.machines.families import Taken
 from rebalance_check.properties.machines.repeating import check
+from rebalance_check.properties.machines.strikes import STRIKES, Strike, StruckChoices
+from rebalance_check.properties.verdict import Violation
 
 MEMBERS: Final = 3
 PARTITIONS: Final = 3
@@ -54,9 +58,9 @@ ALL_STEPS: Final = frozenset(
 class MemberMachine(RuleBasedStateMachine):
     """Members of ours in one group, with our coordinator or another; its ``TestCase`` is a test.
 
-    ``protocols`` are those that runs are drawn from, ``faults`` may strike messages, threads and nodes, ``claims``
-    judge a run. ``cluster`` makes the nodes that coordinate the group (None: ours). ``taken`` counts the kinds of
-    step over all runs of the class. A failure ends with the command that repeats it.
+    ``protocols`` are those that runs are drawn from; ``faults`` may strike messages, applications and nodes, one by
+    one; ``claims`` judge a run. ``cluster`` makes the nodes that coordinate the group (None: ours). ``taken`` counts
+    the kinds of step over all runs of the class. A failure ends with the command that repeats it.
     """
 
     protocols: ClassVar[tuple[SimulatedProtocol, ...]] = GROUPS
@@ -68,8 +72,9 @@ class MemberMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.options = SimulationOptions(members=MEMBERS, partitions=PARTITIONS)
-        self.seed, self.plan = 0, NO_FAULTS
-        self.unusual: list[tuple[ActionKind, int, int]] = []
+        self.seed = 0
+        self.choices = StruckChoices()
+        self.happenings: list[tuple[ActionKind, int, int]] = []
         self.judge = Judge(self.claims)
         self.performed: list[Action] = []
         self.subject: SimulatorSubject | None = None
@@ -81,11 +86,10 @@ class MemberMachine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 1 << 16), protocol=st.runner().flatmap(lambda run: st.sampled_from(run.protocols)))
     def open(self, seed: int, protocol: SimulatedProtocol) -> None:
-        """A group of this protocol; the seed draws which of the faults strike it, and how often."""
+        """A group of this protocol; the seed draws its settings, and which of its members are of other versions."""
         self.seed, self.options = seed, replace(self.options, protocol=protocol, faults=self.faults)
-        self.plan = draw_plan(seed, self.options)
-        self.unusual = unusual_steps(self.plan, protocol)
-        self.subject = SimulatorSubject(self.options, self.judge.observe, self.cluster)
+        self.happenings = unusual_steps(FaultPlan(kinds=self.faults), protocol)
+        self.subject = SimulatorSubject(self.options, self.judge.observe, self.cluster, choices=self.choices)
         self.subject.open(churn_schedule(seed, self.options).bounds, seed)
         for member in range(MEMBERS):
             self._step(Action(ActionKind.START_MEMBER, member, 0))
@@ -93,7 +97,7 @@ class MemberMachine(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(PROCESS_KINDS), member=MEMBER, pause_ms=PAUSES_MS)
     def change_process(self, kind: ActionKind, member: int, pause_ms: int) -> None:
         """A process starts, stops, dies, hangs or goes on; then time passes."""
-        if kind not in NEEDED_FAULT or self.plan.has(NEEDED_FAULT[kind]):
+        if kind not in NEEDED_FAULT or NEEDED_FAULT[kind] in self.faults:
             self._step(Action(kind, member, 0))
             self.wait(pause_ms)
 
@@ -102,11 +106,23 @@ class MemberMachine(RuleBasedStateMachine):
         """Time passes, and all that is due happens."""
         self._step(Action(ActionKind.ADVANCE_CLOCK, 0, pause_ms))
 
-    @precondition(lambda machine: machine.unusual)
-    @rule(which=st.integers(0, 30), member=MEMBER, choice=st.integers(0, 30), pause_ms=PAUSES_MS)
-    def strike(self, which: int, member: int, choice: int, pause_ms: int) -> None:
+    @rule(strike=st.sampled_from(STRIKES), member=MEMBER, pause_ms=PAUSES_MS)
+    def strike(self, strike: Strike, member: int, pause_ms: int) -> None:
+        """A fault strikes the next message of a member, or its application; then time passes."""
+        if not strike.kinds.isdisjoint(self.faults):
+            self.choices.strike(f"m{member}", strike)
+            self.wait(pause_ms)
+
+    @precondition(lambda machine: machine.happenings)
+    @rule(
+        happening=st.runner().flatmap(lambda run: st.sampled_from(run.happenings)),
+        member=MEMBER,
+        choice=st.integers(0, 30),
+        pause_ms=PAUSES_MS,
+    )
+    def happen(self, happening: tuple[ActionKind, int, int], member: int, choice: int, pause_ms: int) -> None:
         """Nodes fail, topics and wishes change, an operator of Connect asks for something; then time passes."""
-        kind, low, high = self.unusual[which % len(self.unusual)]
+        kind, low, high = happening
         self._step(Action(kind, member, low + choice % (high - low + 1)))
         self.wait(pause_ms)
 
@@ -121,12 +137,20 @@ class MemberMachine(RuleBasedStateMachine):
         self.taken.note(action.kind)
         event(f"step {action.kind}")
         self.subject.perform(action)
-        check(self.judge, self.command)
+        self._check()
+
+    def _check(self) -> None:
+        try:
+            check(self.judge, self.command)
+        except Violation:
+            self.subject = None  # the run ends here, without a second finding
+            raise
 
     @property
     def _written(self) -> SimulationOptions:
-        """The options with all steps of the run."""
-        return replace(self.options, actions=tuple(map(str, self.performed)))
+        """The options with all steps and faults of the run."""
+        choices = written(self.choices.made)
+        return replace(self.options, actions=tuple(map(str, self.performed)), choices=choices)
 
     def command(self) -> str:
         """The command that repeats the run."""
@@ -139,7 +163,8 @@ class MemberMachine(RuleBasedStateMachine):
         """
         if self.subject is None:
             return
+        self.choices.heal()
         for action in churn_schedule(self.seed, self._written).actions[len(self.performed) :]:
             self._perform(action)
         self.subject.close()
-        check(self.judge, self.command)
+        self._check()
