@@ -56,6 +56,12 @@ BEGUN: Final = st.one_of(st.just(0), st.just(MOST_FORMING), st.integers(1, 20))
 TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
 """The order in which these steps are offered, over and over: the first steps of members differ from run to run."""
 
+DEPOSED: Final = st.sampled_from((None, None, None, *sorted(AT_ZOMBIE)))
+"""Whether a run begins under a coordinator that was deposed and does not know, and the request that it answers."""
+
+BESIDE_A_ZOMBIE: Final = RECEIVING | SENDING | ARRIVING | TIMERS | {ActionKind.LOAD_COORDINATOR}
+"""The steps that bring members to ask the zombie coordinator again: its successor loads, and answers some of them."""
+
 ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
 """A request reaches the coordinator, or one that was deposed and does not know it."""
 
@@ -117,39 +123,41 @@ class CoordinatorMachine(RuleBasedStateMachine):
         bounds=st.runner().flatmap(lambda machine: machine.drawn_bounds()),
         begun=BEGUN,
         turns=TURNS,
-        deposed=st.booleans(),
+        deposed=DEPOSED,
     )
-    def open(self, bounds: Bounds, begun: int, turns: list[int], deposed: bool) -> None:
+    def open(self, bounds: Bounds, begun: int, turns: list[int], deposed: ActionKind | None) -> None:
         """A group that does not exist, one that members begin to form, or one that they have formed already.
 
         ``deposed``: where bounds allow it, the coordinator has a successor by then and does not know, and answers
-        members, if possible a JoinGroup or SyncGroup that is on its way.
+        members, if possible a request of this kind that is on its way.
         """
         self.bounds = bounds
         for event_of_opening in self.subject.open(bounds, seed=0):
             self.judge.observe(event_of_opening)
         for number, turn in zip(range(MOST_FORMING), cycle(turns), strict=False):
-            is_begun = self._would_answer_deposed() if deposed else self.is_stable or number >= begun
+            is_begun = self._would_be_answered(deposed) if deposed else self.is_stable or number >= begun
             if is_begun or not (towards := self.enabled(FORMING)):
                 break
             self._perform(towards[turn % len(towards)])
         if deposed and (deposing := self.enabled(DEPOSING)):
             self._perform(deposing[0])
-            self._reach_the_zombie(turns)
+            self._reach_the_zombie(deposed, turns)
 
-    def _would_answer_deposed(self) -> bool:
-        """Whether the coordinator can be deposed, and a request is on its way that it would answer all the same."""
+    def _would_be_answered(self, kind: ActionKind) -> bool:
+        """Whether the coordinator can be deposed, and would answer such a request, which is on its way, all the same."""
         run = self.subject.conformance
         after = [run.predictions.after(run.state, action) for action in self.enabled(DEPOSING)]
-        return any(each.kind in AT_ZOMBIE for state in after for each in run.predictions.enabled(state))
+        return any(each.kind is kind for state in after for each in run.predictions.enabled(state))
 
-    def _reach_the_zombie(self, turns: list[int]) -> None:
-        """Members read its earlier answers, and send requests that it answers from memory."""
+    def _reach_the_zombie(self, kind: ActionKind, turns: list[int]) -> None:
+        """Members go on with it and with its successor, until it answers a request of this kind from memory."""
         for turn in turns:
-            steps = self.enabled(AT_ZOMBIE) or self.enabled(RECEIVING | SENDING)
-            if not steps:
+            if arrived := self.enabled(frozenset({kind})):
+                self._perform(arrived[turn % len(arrived)])
                 break
-            self._perform(steps[turn % len(steps)])
+            if not (steps := self.enabled(BESIDE_A_ZOMBIE)):
+                break
+            self._perform(chosen(steps, turn, turn))
 
     @property
     def is_stable(self) -> bool:
