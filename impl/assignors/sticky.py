@@ -47,11 +47,15 @@ class StickyFamily(PartitionAssignor):
 
 
 class StickyAssignor(StickyFamily):
-    """Remembers its own assignment, so stickiness survives that an EAGER member gives up everything to join."""
+    """Remembers its own assignment, so stickiness survives that an EAGER member gives up everything to join.
+
+    ``writes_generation`` is False for a member of an old version, which writes user data without a generation (v0).
+    """
 
     name = "sticky"
 
-    def __init__(self) -> None:
+    def __init__(self, *, writes_generation: bool = True) -> None:
+        self._writes_generation = writes_generation
         self._previous: tuple[TopicPartition, ...] | None = None
         self._generation = NO_GENERATION
 
@@ -61,8 +65,10 @@ class StickyAssignor(StickyFamily):
         return Claim(said.partitions, NO_GENERATION if said.generation is None else said.generation)
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
-        """The last assignment and its generation; None before the first."""
-        return None if self._previous is None else write_sticky(self._previous, self._generation)
+        """The last assignment, with its generation in v1; None before the first."""
+        if self._previous is None:
+            return None
+        return write_sticky(self._previous, self._generation if self._writes_generation else None)
 
     def assign(
         self,

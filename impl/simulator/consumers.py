@@ -61,6 +61,12 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 
 
+def _assignor(name: str, settings: SimulatedGroupConfig) -> Assignor:
+    if name == StickyAssignor.name:
+        return StickyAssignor(writes_generation=settings.sticky_writes_generation)
+    return ASSIGNORS[name]()
+
+
 class CommittingListener(RebalanceListener):
     """Callbacks of ``member`` that record that they are called, and may commit while partitions are still owned, or
     when others came."""
@@ -111,7 +117,7 @@ class ConsumerApplication(ConsumerCoordinator):
             recorder,
             member=name,
             topics=PATTERN if by_pattern else (TOPIC,),
-            assignors=[ASSIGNORS[assignor]() for assignor in settings.assignors],
+            assignors=[_assignor(assignor, settings) for assignor in settings.assignors],
             partitions_per_topic=cluster,
             refresh_metadata=lambda: self._refreshed(cluster),
             listener=CommittingListener(recorder, name, self._commit_in_callback),

@@ -39,6 +39,9 @@ thousand, for they look for another every 100 ms.
 LONG_POLL_MS: Final = 10_000
 """How long it waits in an application that calls it rarely; with what follows it stays below max.poll.interval.ms."""
 
+NAMING: Final = 0.3
+"""The share of groups whose members name the generation of their ``sticky`` claims, where all are alike."""
+
 AWAITED_MS: Final = 600_000
 """How long the operator of an upgrade waits, at most, until the group has forgotten older processes."""
 
@@ -60,7 +63,8 @@ class SimulatedGroupConfig:
 
     ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
     members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,
-    ``join_group_version`` 3 is older than KIP-394, ``subscription_version`` 0 than KIP-429. ``long_poll_ms`` is
+    ``join_group_version`` 3 is older than KIP-394, ``subscription_version`` 0 than KIP-429;
+    ``sticky_writes_generation`` is False for members whose ``sticky`` claims name no generation. ``long_poll_ms`` is
     how long one poll of an application waits that polls rarely, 0 for all others.
     """
 
@@ -70,6 +74,7 @@ class SimulatedGroupConfig:
     auto_commit_ms: int | None
     join_group_version: int
     subscription_version: int = HIGHEST_VERSION
+    sticky_writes_generation: bool = True
     leave_on_close: bool = True
     long_poll_ms: int = 0
 
@@ -114,4 +119,5 @@ def draw_group_config(seed: int, protocol: SimulatedProtocol, path: UpgradePath 
         static=static and consumes,
         auto_commit_ms=5_000 if auto_commit and consumes else None,
         join_group_version=3 if old and not static else 9,
+        sticky_writes_generation=stream(seed, "sticky claims").random() < NAMING,
     )

@@ -23,6 +23,9 @@ OLD_VERSION: Final = 5
 PATIENT: Final = 0.6
 """The share of members, of a group where any are polled rarely, that are."""
 
+NAMING: Final = 0.3
+"""The share of members whose ``sticky`` claims name the generation."""
+
 LEAVING: Final = 0.7
 """The share of members that send a LeaveGroup when they close."""
 
@@ -33,9 +36,9 @@ def varied(settings: SimulatedGroupConfig, protocol: SimulatedProtocol, seed: in
     """The settings of one member of a group whose members are of different versions and libraries.
 
     EAGER members offer the same assignors, each in an order of its own, and some write subscriptions that know of no
-    owned partitions; any may close without a LeaveGroup, as a member of Kafka Streams does. One that offered more than
-    the others would not survive: a coordinator that reads its log knows one assignor of each member, and refuses who
-    does not have that.
+    owned partitions, or ``sticky`` claims that name no generation; any may close without a LeaveGroup, as a member of
+    Kafka Streams does. One that offered more than the others would not survive: a coordinator that reads its log knows
+    one assignor of each member, and refuses who does not have that.
     """
     random = stream(seed, f"habits {member}")
     versions = OF_STATIC_MEMBERS if settings.static else JOIN_GROUP_VERSIONS
@@ -44,7 +47,10 @@ def varied(settings: SimulatedGroupConfig, protocol: SimulatedProtocol, seed: in
         return own
     offered = sorted({*settings.assignors, stream(seed, "habits").choice(OF_EAGER_MEMBERS)})
     random.shuffle(offered)
-    return replace(own, assignors=tuple(offered), subscription_version=random.choice((0, 1, HIGHEST_VERSION)))
+    version, names_generation = random.choice((0, 1, HIGHEST_VERSION)), random.random() < NAMING
+    return replace(
+        own, assignors=tuple(offered), subscription_version=version, sticky_writes_generation=names_generation
+    )
 
 
 def polled_rarely(settings: SimulatedGroupConfig, seed: int, member: str) -> SimulatedGroupConfig:

@@ -144,7 +144,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
             self._reach_the_zombie(deposed, turns)
 
     def _would_be_answered(self, kind: ActionKind) -> bool:
-        """Whether the coordinator can be deposed, and would answer such a request, which is on its way, all the same."""
+        """Whether the coordinator can be deposed, and would answer such a request, which is on its way."""
         run = self.subject.conformance
         after = [run.predictions.after(run.state, action) for action in self.enabled(DEPOSING)]
         return any(each.kind is kind for state in after for each in run.predictions.enabled(state))

@@ -49,12 +49,13 @@ KEY_TTL_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessStart:
-    """One start of a worker process: its name, how often the name was started, and how it was configured.
+    """One start of a worker process: its name and ``worker_id``, how often it was started, how it was configured.
 
     ``long_poll_ms`` is how long one poll of its herder waits that is polled rarely, 0 for all others.
     """
 
     name: str
+    worker_id: str
     incarnation: int
     mode: ConnectMode
     client: ClientConfig
@@ -69,7 +70,7 @@ class ProcessStart:
     @property
     def url(self) -> str:
         """Where the worker is reached, also after a restart."""
-        return f"http://{self.name}:8083/"
+        return f"http://{self.worker_id}/"
 
     def worker_config(self) -> WorkerConfig:
         """The settings of the worker."""
@@ -147,7 +148,7 @@ class WorkerApplication:
         self._config_threads = ConfigThreads(channel, self.threads, shared.disturbances, shared.pump_all)
 
     def _build_herder(self, start: ProcessStart, recorder: Recorder, shared: SharedCluster, jitter: Random) -> Herder:
-        statuses = StatusWriter(self.statuses, f"{start.name}:8083", lambda: self.herder.generation)
+        statuses = StatusWriter(self.statuses, start.worker_id, lambda: self.herder.generation)
         events = WorkEvents(start.name, recorder, self._generation)
         around = Surroundings(self.threads, statuses, events)
         config = start.worker_config()

@@ -17,6 +17,7 @@ from rebalance_check.impl.connect.status.shared_log import SharedLog
 from rebalance_check.impl.runtime.options import ClusterMode, SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.addresses import address_of
 from rebalance_check.impl.simulator.connect.application import ProcessStart, WorkerApplication
 from rebalance_check.impl.simulator.connect.disturbances import Disturbances
 from rebalance_check.impl.simulator.connect.internal_rest import InternalRest
@@ -90,6 +91,7 @@ class ConnectCluster:
             process.incarnations += 1
             began = ProcessStart(
                 name=name,
+                worker_id=address_of(self._environment.seed, name, number),
                 incarnation=process.incarnations,
                 mode=mode_of(self._environment.seed, self._options.mode, number, step),
                 client=settings.client(name),

@@ -66,7 +66,7 @@ class Disturbances:
 
     def reading_ms(self) -> int:
         """How long the reader of a config topic takes for its next records."""
-        if self.loses():
+        if self.loses() or self.read_fails():
             return UNREADABLE_MS
         if self._strikes(FaultKind.CONFIG_OUTAGE, self.plan.config_outage):
             return self.random.randrange(LONGEST_OUTAGE_MS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -83,6 +83,8 @@ class Operator:
             case ActionKind.RESTART_CONNECTOR:
                 request = RestartRequest(connector, only_failed=action.choice % 2 == 0, include_tasks=action.choice > 2)
                 self._ask_leader(_restart(request))
+                if action.choice % 2:  # somebody else asks for less, or for more, before any worker has read the first
+                    self._ask_leader(_restart(replace(request, only_failed=action.choice > 4, include_tasks=True)))
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)
                 self._ask_owner(action.member, key)

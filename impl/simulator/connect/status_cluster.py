@@ -19,6 +19,7 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.runtime.recorder import LastNumbers, Recorder
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.addresses import address_of
 from rebalance_check.impl.simulator.connect.status_churn import DRAWS, OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP
 from rebalance_check.impl.simulator.connect.status_worker import Key, StatusEnvironment, WorkerProcess
 from rebalance_check.model.vocabulary.actions import STATUS_CHURN, Action, ActionKind
@@ -77,7 +78,7 @@ class StatusCluster:
         self.harness.emit(MemberStarted(member=name))
         worker = WorkerProcess(
             name,
-            f"w{slot}:8083",
+            address_of(self._seed, f"w{slot}", slot),
             log=self._log,
             environment=self._environment,
             recorder=recorder,
