@@ -10,6 +10,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 from typing import Any, Final
 
 from rebalance_check.impl.mutants.edit import Edit, module_named, source_of
@@ -88,6 +89,18 @@ def draw_edits(count: int, seed: int, packages: Sequence[str] = EDITED_PACKAGES)
             lines = (place.site.span.line, place.site.first, place.site.last)
             found.append(RandomEdit(len(found), place.site.kind, edit, *lines))
     return found
+
+
+def draw_edit_of(function: str, random: Random) -> RandomEdit | None:
+    """An edit of one function, ``module:name`` or ``module:Class.name`` of the implementation; None where none fits."""
+    module = function.partition(":")[0]
+    places = [place for place in _places(module) if place.function == function]
+    random.shuffle(places)
+    for place in places:
+        edit = _edit_at(place, random.choice(place.site.texts))
+        if edit is not None:
+            return RandomEdit(0, place.site.kind, edit, place.site.span.line, place.site.first, place.site.last)
+    return None
 
 
 def modules_of(package: str) -> list[str]:
