@@ -59,7 +59,7 @@ TURNS: Final = st.lists(WHICH, min_size=20, max_size=20)
 DEPOSED: Final = st.sampled_from((None, None, None, *sorted(AT_ZOMBIE)))
 """Whether a run begins under a coordinator that was deposed and does not know, and the request that it answers."""
 
-BESIDE_A_ZOMBIE: Final = RECEIVING | SENDING | ARRIVING | TIMERS | {ActionKind.LOAD_COORDINATOR}
+WITH_A_ZOMBIE: Final = RECEIVING | SENDING | ARRIVING | TIMERS | {ActionKind.LOAD_COORDINATOR}
 """The steps that bring members to ask the zombie coordinator again: its successor loads, and answers some of them."""
 
 ARRIVING_SOMEWHERE: Final = ARRIVING | AT_ZOMBIE
@@ -155,7 +155,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
             if arrived := self.enabled(frozenset({kind})):
                 self._perform(arrived[turn % len(arrived)])
                 break
-            if not (steps := self.enabled(BESIDE_A_ZOMBIE)):
+            if not (steps := self.enabled(WITH_A_ZOMBIE)):
                 break
             self._perform(chosen(steps, turn, turn))
 

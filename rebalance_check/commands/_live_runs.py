@@ -16,7 +16,7 @@ from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.options import COMMON_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
+from rebalance_check.integration.connect.workers.churn import ConnectRun, WorkerKind, run_connect
 from rebalance_check.integration.live.broken_off import recorded_until_end
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.known_deviations import KnownDeviation, KnownFinding, judge_clients

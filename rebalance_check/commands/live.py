@@ -26,7 +26,7 @@ from rebalance_check.commands._options import (
 from rebalance_check.commands.judge import results_of_files, verdict_of
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import open_broker, open_cluster
-from rebalance_check.integration.connect.churn import WorkerKind
+from rebalance_check.integration.connect.workers.churn import WorkerKind
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import MOST_SEEDS, parse_seeds

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("kafka", reason="the embedded broker needs the extra 'brokers'")
 
-from rebalance_check.integration.connect import churn
-from rebalance_check.integration.connect.awaiting import items_of
-from rebalance_check.integration.connect.cluster import ConnectCluster
-from rebalance_check.integration.connect.crashes import with_crashes
-from rebalance_check.integration.connect.scenarios import CONNECTOR, Act, Scenario, source
+from rebalance_check.integration.connect.workers import churn
+from rebalance_check.integration.connect.workers.awaiting import items_of
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster
+from rebalance_check.integration.connect.workers.crashes import with_crashes
+from rebalance_check.integration.connect.workers.scenarios import CONNECTOR, Act, Scenario, source
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -83,7 +83,7 @@ def test_a_worker_that_crashes__ends_the_run_with_12_and_its_last_output(
 def test_a_worker_that_dies_before_it_answers__is_a_crash__and_no_wait_in_vain(
     monkeypatch: pytest.MonkeyPatch, command: Command, bootstrap: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rebalance_check.integration.connect.ours.worker.MODULE", "no.module.of.ours")
+    monkeypatch.setattr("rebalance_check.integration.connect.workers.ours.worker.MODULE", "no.module.of.ours")
     asked = ("live", "--protocol", "connect", "--clients", "ours", "--members", 1, "--steps", 1)
     answer = command(*asked, "--broker", bootstrap, "--out", tmp_path)
     assert answer.code == ExitCode.UNDECIDED

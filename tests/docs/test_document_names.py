@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rebalance_check.impl.mutants import MUTANTS
-from rebalance_check.integration.connect.scenarios import SCENARIOS
+from rebalance_check.integration.connect.workers.scenarios import SCENARIOS
 from rebalance_check.integration.kits.client.scenarios import SCENARIOS as CLIENT_SCENARIOS
 
 ROOT = Path(__file__).parents[2]

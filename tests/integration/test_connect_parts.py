@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.integration.connect import tail
-from rebalance_check.integration.connect.churn import ConnectRun
-from rebalance_check.integration.connect.controls import Controls, Operation
-from rebalance_check.integration.connect.journal import is_task, running, worker_events
-from rebalance_check.integration.connect.ours.worker import OurWorker
-from rebalance_check.integration.connect.rest import ConnectRest, is_signed, signature_headers
-from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
-from rebalance_check.integration.connect.snapshot import seen_by_rest
-from rebalance_check.integration.connect.what_ran import what_ran
-from rebalance_check.integration.connect.worker import WorkerPlace
+from rebalance_check.integration.connect.config import tail
+from rebalance_check.integration.connect.config.snapshot import seen_by_rest
+from rebalance_check.integration.connect.workers.churn import ConnectRun
+from rebalance_check.integration.connect.workers.controls import Controls, Operation
+from rebalance_check.integration.connect.workers.journal import is_task, running, worker_events
+from rebalance_check.integration.connect.workers.ours.worker import OurWorker
+from rebalance_check.integration.connect.workers.rest import ConnectRest, is_signed, signature_headers
+from rebalance_check.integration.connect.workers.settings import ClusterNames, ConnectConfig, worker_properties
+from rebalance_check.integration.connect.workers.what_ran import what_ran
+from rebalance_check.integration.connect.workers.worker import WorkerPlace
 from rebalance_check.model.vocabulary.config_events import ProducerInitialised
 from rebalance_check.model.vocabulary.connect_events import (
     AssignmentAccepted,

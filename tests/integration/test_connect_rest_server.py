@@ -13,10 +13,16 @@ from rebalance_check.impl.connect.config.values import SessionKey, TargetState
 from rebalance_check.impl.connect.herder.peers import Answer, FenceZombies, PutTaskConfigs
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
 from rebalance_check.integration.brokers.local import free_ports
-from rebalance_check.integration.connect.ours.peers import HttpPeers
-from rebalance_check.integration.connect.ours.rest_server import RestServer
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.connect.rest import ALGORITHM, AUTHORIZATION, ConnectRest, RestReply, signature_headers
+from rebalance_check.integration.connect.workers.ours.peers import HttpPeers
+from rebalance_check.integration.connect.workers.ours.rest_server import RestServer
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.rest import (
+    ALGORITHM,
+    AUTHORIZATION,
+    ConnectRest,
+    RestReply,
+    signature_headers,
+)
 from tests.impl.herder_alone import LoneHerder
 
 KEY = SessionKey(b"k" * 32, "HmacSHA256", 0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.connect.status.log import SendOutcome
-from rebalance_check.integration.connect.ours import logs
+from rebalance_check.integration.connect.workers.ours import logs
 from rebalance_check.integration.live.kafka_python_api import errors
 
 

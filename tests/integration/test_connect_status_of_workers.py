@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_check.integration.connect.status_log import StatusTopic, TopicRecord, status_events
+from rebalance_check.integration.connect.status.store_log import StatusTopic, TopicRecord, status_events
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     Event,

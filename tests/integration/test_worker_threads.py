@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
 from tests.two_threads import SteppedMonitor, TwoThreads, schedules
 
-OURS = "connect/ours/threads.py"
+OURS = "connect/workers/ours/threads.py"
 LONGEST_S = 9.0
 
 

@@ -83,7 +83,7 @@ class Operator:
             case ActionKind.RESTART_CONNECTOR:
                 request = RestartRequest(connector, only_failed=action.choice % 2 == 0, include_tasks=action.choice > 2)
                 self._ask_leader(_restart(request))
-                if action.choice % 2:  # somebody else asks for less, or for more, before any worker has read the first
+                if action.choice % 2:  # a second request, for less or for more, before any worker has read the first
                     self._ask_leader(_restart(replace(request, only_failed=action.choice > 4, include_tasks=True)))
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.connect.cluster import ConnectCluster
-from rebalance_check.integration.connect.open import open_connect, release_name
-from rebalance_check.integration.connect.scenarios import CONNECTOR, SCENARIOS, Scenario
-from rebalance_check.integration.connect.what_ran import what_ran
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster
+from rebalance_check.integration.connect.workers.open import open_connect, release_name
+from rebalance_check.integration.connect.workers.scenarios import CONNECTOR, SCENARIOS, Scenario
+from rebalance_check.integration.connect.workers.what_ran import what_ran
 from rebalance_check.model.vocabulary.config_events import ConfigCompacted, ConfigSnapshotTaken, ProducerInitialised
 from rebalance_check.model.vocabulary.connect_events import (
     CancelledWorkEnded,

@@ -6,11 +6,11 @@ import pytest
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.connect.cluster import ConnectCluster
-from rebalance_check.integration.connect.open import open_connect
-from rebalance_check.integration.connect.rest import RestReply, signature_headers, task_configs_body
-from rebalance_check.integration.connect.scenarios import SCENARIOS, Scenario, begin_with, ours_and_java
-from rebalance_check.integration.connect.settings import ConnectConfig
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster
+from rebalance_check.integration.connect.workers.open import open_connect
+from rebalance_check.integration.connect.workers.rest import RestReply, signature_headers, task_configs_body
+from rebalance_check.integration.connect.workers.scenarios import SCENARIOS, Scenario, begin_with, ours_and_java
+from rebalance_check.integration.connect.workers.settings import ConnectConfig
 from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,

@@ -12,10 +12,10 @@ from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey, rea
 from rebalance_check.impl.connect.status.log import StatusLog
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.connect.journal import Stamped
-from rebalance_check.integration.connect.settings import ClusterNames
-from rebalance_check.integration.connect.status_log import StatusTopic, TopicRecord
-from rebalance_check.integration.connect.tail import TopicTail, read_topic
+from rebalance_check.integration.connect.config.tail import TopicTail, read_topic
+from rebalance_check.integration.connect.status.store_log import StatusTopic, TopicRecord
+from rebalance_check.integration.connect.workers.journal import Stamped
+from rebalance_check.integration.connect.workers.settings import ClusterNames
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.model.vocabulary.config_events import ConfigAppended, ConfigCompacted
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

@@ -19,9 +19,14 @@ from rebalance_check.impl.connect.herder.herder import Herder
 from rebalance_check.impl.connect.herder.peers import Answer, FenceZombies, InternalRequest, PutTaskConfigs
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.integration.connect.ours.refusals import SignatureError, internal_refusal, refusal, signature_of
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.connect.rest import ALGORITHM, AUTHORIZATION, ConnectRest
+from rebalance_check.integration.connect.workers.ours.refusals import (
+    SignatureError,
+    internal_refusal,
+    refusal,
+    signature_of,
+)
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.rest import ALGORITHM, AUTHORIZATION, ConnectRest
 
 ANSWER_TIMEOUT_S: Final = 90.0
 """``RestRequestTimeout``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebalance_check.integration.connect.rest import ConnectRest, path_of
+from rebalance_check.integration.connect.workers.rest import ConnectRest, path_of
 from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken
 from rebalance_check.properties.views.config_readers import text_of
 

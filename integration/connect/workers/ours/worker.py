@@ -6,12 +6,12 @@ import sys
 
 import msgspec
 
-from rebalance_check.integration.connect.ours.order import WorkerOrder
-from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig
-from rebalance_check.integration.connect.worker import ProcessWorker, WorkerPlace
+from rebalance_check.integration.connect.workers.ours.order import WorkerOrder
+from rebalance_check.integration.connect.workers.settings import ClusterNames, ConnectConfig
+from rebalance_check.integration.connect.workers.worker import ProcessWorker, WorkerPlace
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-MODULE = "rebalance_check.integration.connect.ours.process"
+MODULE = "rebalance_check.integration.connect.workers.ours.process"
 
 
 class OurWorker(ProcessWorker):

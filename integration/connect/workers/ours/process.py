@@ -1,4 +1,4 @@
-"""A Connect worker of ours: ``python -m rebalance_check.integration.connect.ours.process ORDER``.
+"""A Connect worker of ours: ``python -m rebalance_check.integration.connect.workers.ours.process ORDER``.
 
 Its coordinator, herder and stores are those of the simulator; connections, topics, REST and time are real. What its
 tasks do is simulated: they start and stop at once. SIGTERM ends it in good order.
@@ -32,14 +32,14 @@ from rebalance_check.impl.connect.status.log import CLIENT_ID_SUFFIX
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.connect.build import SINK_CONNECTOR, SOURCE_CONNECTOR
-from rebalance_check.integration.connect.journal import STARTED, STOPPED
-from rebalance_check.integration.connect.ours.driven import DrivenHerder
-from rebalance_check.integration.connect.ours.logs import KafkaConfigLog, KafkaStatusLog
-from rebalance_check.integration.connect.ours.order import WorkerOrder
-from rebalance_check.integration.connect.ours.peers import HttpPeers
-from rebalance_check.integration.connect.ours.rest_server import RestServer
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.build import SINK_CONNECTOR, SOURCE_CONNECTOR
+from rebalance_check.integration.connect.workers.journal import STARTED, STOPPED
+from rebalance_check.integration.connect.workers.ours.driven import DrivenHerder
+from rebalance_check.integration.connect.workers.ours.logs import KafkaConfigLog, KafkaStatusLog
+from rebalance_check.integration.connect.workers.ours.order import WorkerOrder
+from rebalance_check.integration.connect.workers.ours.peers import HttpPeers
+from rebalance_check.integration.connect.workers.ours.rest_server import RestServer
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
 from rebalance_check.integration.driver.sockets import Member
 from rebalance_check.integration.live.recording import RawRecording
 from rebalance_check.integration.machine_clock import now_ms

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.integration.connect.awaiting import items_of
-from rebalance_check.integration.connect.build import SINK_CONNECTOR, SOURCE_CONNECTOR
-from rebalance_check.integration.connect.cluster import ConnectCluster
-from rebalance_check.integration.connect.controls import Operation
-from rebalance_check.integration.connect.settings import ConnectConfig
+from rebalance_check.integration.connect.workers.awaiting import items_of
+from rebalance_check.integration.connect.workers.build import SINK_CONNECTOR, SOURCE_CONNECTOR
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster
+from rebalance_check.integration.connect.workers.controls import Operation
+from rebalance_check.integration.connect.workers.settings import ConnectConfig
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

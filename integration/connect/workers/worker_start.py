@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rebalance_check.integration.connect.journal import Stamped, log_lines, worker_events
-from rebalance_check.integration.connect.status_log import StatusTopic, status_events
-from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
+from rebalance_check.integration.connect.status.store_log import StatusTopic, status_events
+from rebalance_check.integration.connect.workers.journal import Stamped, log_lines, worker_events
+from rebalance_check.integration.connect.workers.worker import ConnectWorker, WorkerPlace
 from rebalance_check.integration.live.recording import read_recording, renumbered
 from rebalance_check.model.vocabulary.events import Event
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from rebalance_check.integration.brokers.process import ControlledProcess
-from rebalance_check.integration.connect.build import JDK, connector_classes, release_of
-from rebalance_check.integration.connect.settings import JVM_OPTIONS, MAIN_CLASS, SIMPLE_LOGGER, logging_setup
+from rebalance_check.integration.connect.workers.build import JDK, connector_classes, release_of
+from rebalance_check.integration.connect.workers.settings import JVM_OPTIONS, MAIN_CLASS, SIMPLE_LOGGER, logging_setup
 from rebalance_check.integration.jvm import java_tool
 
 STOP_TIMEOUT_S: Final = 40.0

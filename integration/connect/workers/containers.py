@@ -19,9 +19,9 @@ from rebalance_check.integration.brokers.container import (
     version_of,
 )
 from rebalance_check.integration.brokers.local import log_tail
-from rebalance_check.integration.connect.build import connector_classes, release_of
-from rebalance_check.integration.connect.settings import JVM_OPTIONS, MAIN_CLASS
-from rebalance_check.integration.connect.worker import WorkerPlace, journal_options, setup_logging
+from rebalance_check.integration.connect.workers.build import connector_classes, release_of
+from rebalance_check.integration.connect.workers.settings import JVM_OPTIONS, MAIN_CLASS
+from rebalance_check.integration.connect.workers.worker import WorkerPlace, journal_options, setup_logging
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 STOP_TIMEOUT_S: Final = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from rebalance_check.integration.connect.worker_start import WorkerStart
+from rebalance_check.integration.connect.workers.worker_start import WorkerStart
 from rebalance_check.integration.live.process import MemberFailedError
 from rebalance_check.integration.live.recording import renumbered
 from rebalance_check.model.vocabulary.events import Event, MemberCrashed, MemberEvent

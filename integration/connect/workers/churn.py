@@ -13,13 +13,13 @@ from typing import Final
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.brokers.open import BrokerSpec
-from rebalance_check.integration.connect.awaiting import items_of
-from rebalance_check.integration.connect.cluster import ConnectCluster
-from rebalance_check.integration.connect.crashes import WorkerCrashedError
-from rebalance_check.integration.connect.open import open_connect
-from rebalance_check.integration.connect.scenarios import SCENARIOS, Scenario, source
-from rebalance_check.integration.connect.settings import ConnectConfig
-from rebalance_check.integration.connect.what_ran import what_ran
+from rebalance_check.integration.connect.workers.awaiting import items_of
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster
+from rebalance_check.integration.connect.workers.crashes import WorkerCrashedError
+from rebalance_check.integration.connect.workers.open import open_connect
+from rebalance_check.integration.connect.workers.scenarios import SCENARIOS, Scenario, source
+from rebalance_check.integration.connect.workers.settings import ConnectConfig
+from rebalance_check.integration.connect.workers.what_ran import what_ran
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import write_history

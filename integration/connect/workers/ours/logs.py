@@ -17,7 +17,7 @@ from rebalance_check.impl.connect.config.values import ConfigRecord
 from rebalance_check.impl.connect.status.attempts import NoRecordKeyError
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.integration.live.send_outcome import outcome_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

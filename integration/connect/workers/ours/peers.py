@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from rebalance_check.impl.connect.herder.peers import Answer, InternalRequest, OnAnswer, PutTaskConfigs, Signature
-from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.connect.rest import ConnectRest, signature_headers, task_configs_body
+from rebalance_check.integration.connect.workers.ours.threads import WorkerThreads
+from rebalance_check.integration.connect.workers.rest import ConnectRest, signature_headers, task_configs_body
 
 _ANSWERS: Final = {answer.value: answer for answer in Answer}
 

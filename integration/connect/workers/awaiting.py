@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.connect.journal import BLOCKED, is_task, read_journal, running
-from rebalance_check.integration.connect.rest import ConnectRest
+from rebalance_check.integration.connect.workers.journal import BLOCKED, is_task, read_journal, running
+from rebalance_check.integration.connect.workers.rest import ConnectRest
 from rebalance_check.integration.waiting import NotYet, await_until
 
 CHECK_S: Final = 0.1

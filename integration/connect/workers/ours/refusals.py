@@ -9,7 +9,7 @@ from rebalance_check.impl.connect.herder.herder import Herder
 from rebalance_check.impl.connect.herder.peers import Answer, InternalRequest, Signature
 from rebalance_check.impl.connect.herder.serving import VERIFICATION_ALGORITHMS
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.integration.connect.rest import is_signed
+from rebalance_check.integration.connect.workers.rest import is_signed
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CONFLICT: Final = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"

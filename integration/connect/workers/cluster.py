@@ -18,17 +18,18 @@ from urllib.parse import urlsplit
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.local import free_ports
-from rebalance_check.integration.connect.awaiting import CHECK_S, AwaitedCluster
-from rebalance_check.integration.connect.controls import Controls
-from rebalance_check.integration.connect.crashes import require_no_crash, with_crashes
-from rebalance_check.integration.connect.journal import Stamped
-from rebalance_check.integration.connect.ours.worker import OurWorker
-from rebalance_check.integration.connect.rest import ConnectRest
-from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
-from rebalance_check.integration.connect.snapshot import seen_by_rest
-from rebalance_check.integration.connect.topics import ClusterTopics
-from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
-from rebalance_check.integration.connect.worker_start import WorkerStart, merged
+from rebalance_check.integration.connect.config.snapshot import seen_by_rest
+from rebalance_check.integration.connect.config.topics import ClusterTopics
+from rebalance_check.integration.connect.workers.awaiting import CHECK_S, AwaitedCluster
+from rebalance_check.integration.connect.workers.controls import Controls
+from rebalance_check.integration.connect.workers.crashes import require_no_crash, with_crashes
+from rebalance_check.integration.connect.workers.journal import Stamped
+from rebalance_check.integration.connect.workers.ours.worker import OurWorker
+from rebalance_check.integration.connect.workers.rest import ConnectRest
+from rebalance_check.integration.connect.workers.settings import ClusterNames, ConnectConfig, worker_properties
+from rebalance_check.integration.connect.workers.worker import ConnectWorker, WorkerPlace
+from rebalance_check.integration.connect.workers.worker_start import WorkerStart, merged
+from rebalance_check.integration.machine_clock import wall_to_monotonic_ns
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived, WorkerConfigured
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -83,7 +84,7 @@ class ConnectCluster(AwaitedCluster):
         self._current: dict[str, WorkerStart] = {}
         self._all: list[WorkerStart] = []
         self._events: list[Stamped] = []
-        self._wall_to_monotonic_ns = time.monotonic_ns() - time.time_ns()
+        self._wall_to_monotonic_ns = wall_to_monotonic_ns()
         self.harness = Recorder(self.names.group, HARNESS, lambda: 0, self._note)
         self.topics = ClusterTopics(
             bootstrap,

@@ -9,9 +9,9 @@ from typing import Final
 
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.brokers.open import BrokerSpec
-from rebalance_check.integration.connect.cluster import ConnectCluster, Starter
-from rebalance_check.integration.connect.settings import ConnectConfig
-from rebalance_check.integration.connect.worker import ConnectWorker, LocalWorker, WorkerPlace
+from rebalance_check.integration.connect.workers.cluster import ConnectCluster, Starter
+from rebalance_check.integration.connect.workers.settings import ConnectConfig
+from rebalance_check.integration.connect.workers.worker import ConnectWorker, LocalWorker, WorkerPlace
 from rebalance_check.integration.jvm.release import DEFAULT_VERSION
 
 _RELEASE: Final = re.compile(r"\b(\d+\.\d+\.\d+)\b")
@@ -47,7 +47,7 @@ def starter(spec: str, version: str) -> Starter:
         RebalanceCheckError: there are no jars, no JDK, or no Docker.
     """
     if spec == BrokerSpec.TESTCONTAINERS:
-        from rebalance_check.integration.connect.containers import ContainerWorker  # noqa: PLC0415 - imports Docker
+        from rebalance_check.integration.connect.workers.containers import ContainerWorker  # noqa: PLC0415 - imports Docker
 
         return ContainerWorker
 
