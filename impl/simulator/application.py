@@ -1,4 +1,4 @@
-"""What runs inside a simulated member process, and what it shows of its membership, whatever the group is for."""
+"""The code inside a simulated member process, and how it shows its membership, for groups of any kind."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class WokenUp(Exception):  # noqa: N818 - Kafka's WakeupException
 
 
 class Application(Protocol):
-    """What runs inside a process, from its start to its end: a client coordinator and the code that uses it."""
+    """The code inside a process, from its start to its end: a client coordinator and the code that uses it."""
 
     def poll(self, now_ms: int) -> None:
-        """What the application thread does inside ``poll``."""
+        """The application thread goes on inside ``poll``."""
         ...
 
     def work(self, now_ms: int) -> None:
-        """What it does between two polls."""
+        """It works between two polls."""
         ...
 
     def tick(self, now_ms: int) -> None:
-        """What the heartbeat thread does."""
+        """The heartbeat thread goes on."""
         ...
 
     @property
@@ -46,7 +46,7 @@ class Application(Protocol):
         ...
 
     def take_requests(self) -> list[tuple[int, MemberRequest]]:
-        """What is to be sent, in order."""
+        """The requests to be sent, in order."""
         ...
 
     def next_deadline(self) -> int | None:
@@ -62,7 +62,7 @@ class Application(Protocol):
         ...
 
     def pending(self) -> str:
-        """What this member waits for; empty when it is settled."""
+        """The thing that this member waits for; empty when it is settled."""
         ...
 
     def standing(self) -> tuple[int, str]:
@@ -71,12 +71,12 @@ class Application(Protocol):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What it owns: partitions, or connectors and tasks."""
+        """The things that it owns: partitions, or connectors and tasks."""
         ...
 
 
 def pending_of(member: Coordinator) -> str:
-    """What a member waits for whose application is a `Coordinator` itself; empty when it is settled."""
+    """The thing that a member waits for whose application is a `Coordinator` itself; empty when it is settled."""
     if member.state is not MemberState.STABLE:
         return f"is {member.state.value}"
     if member.coordinator is None:

@@ -18,7 +18,7 @@ from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.simulator.network import Connection, Receive, Serve, SimulatedNetwork, Token, never
 
 SENT: Final = ("lost", "duplicated", "disconnect")
-"""What may strike a request that is sent, in the order in which `Connection.send` asks."""
+"""The faults that may strike a request that is sent, in the order in which `Connection.send` asks."""
 
 ANSWERED: Final = ("lost",)
 SERVED: Final = ("refused",)
@@ -61,7 +61,7 @@ class ChosenNetwork(SimulatedNetwork):
 
     @contextmanager
     def message(self, label: str, names: tuple[str, ...]) -> Iterator[None]:
-        """What is chosen inside concerns this message; ``names`` are what may strike it, in the order of asking."""
+        """Choices inside concern this message; ``names`` are the faults that may strike it, in the order of asking."""
         before = self._choices.scope, self._names, self._asked
         self._choices.scope, self._names, self._asked = label, names, 0
         try:

@@ -1,4 +1,4 @@
-"""What a simulated run needs of the cluster whose nodes coordinate its group, ours or Kafka's."""
+"""A simulated run needs this of the cluster whose nodes coordinate its group, ours or Kafka's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClusterParts:
-    """What a cluster is built from: the clock, the network, who records what happens to nodes, and the seed."""
+    """A cluster is built from these: the clock, the network, the recorder of events of nodes, and the seed."""
 
     clock: VirtualClock
     network: SimulatedNetwork

@@ -35,7 +35,7 @@ class Connections:
     def follow(self, coordinator: Node | None) -> None:
         """Connect to the coordinator as soon as it is found; where it is found again, the connection stays.
 
-        What waits on the connection to another node has an unknown outcome then.
+        A request that waits on the connection to another node has an unknown outcome then.
         """
         if coordinator is self._followed:
             return

@@ -39,10 +39,10 @@ from rebalance_check.model.vocabulary.ids import partition
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
-"""What consumers subscribe to that do so by a pattern: it matches an internal topic, too."""
+"""The pattern of consumers that subscribe by one: it matches an internal topic, too."""
 
 UNSUBSCRIBE, SUBSCRIBE_MORE, SUBSCRIBE = range(3)
-"""What a consumer may do about its topics."""
+"""The changes that a consumer may make to its topics."""
 
 RECORD_MS: Final = 100
 """Every partition gets a record every so many milliseconds: the log end is a function of the time."""
@@ -139,7 +139,7 @@ class ConsumerApplication(ConsumerCoordinator):
         )  # fmt: skip
 
     def pending(self) -> str:
-        """What this member waits for; empty when it is settled."""
+        """The thing that this member waits for; empty when it is settled."""
         return pending_of(self)
 
     def standing(self) -> tuple[int, str]:
@@ -161,7 +161,7 @@ class ConsumerApplication(ConsumerCoordinator):
     def _maybe_seek(self, log_end: int) -> None:
         """Seek anywhere, and pause or resume the partition, as often as the plan says; without faults all are read.
 
-        What was paused and is not owned any more is not paused when it comes back.
+        A partition that was paused and is not owned any more is not paused when it comes back.
         """
         plan = self._plan()
         self._not_read &= set() if plan is NO_FAULTS else set(self.owned)

@@ -24,10 +24,10 @@ LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
 def settle(environment: Environment) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
-    That begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
+    This begins when every node that was paused knows whether it was deposed: before, commits may go to one that was.
 
-    What is still pending after `HEALING_MS`, or `HEALING_EVENTS` for each three members, is returned, each as a short
-    sentence; nothing when all is well.
+    All that is still pending after `HEALING_MS`, or `HEALING_EVENTS` for each three members, is returned, each as a
+    short sentence; nothing when all is well.
     """
     clock = environment.clock
     end_ms = clock.now_ms + HEALING_MS
@@ -75,7 +75,7 @@ def _is_unsettled(environment: Environment) -> bool:
 
 
 def pending(environment: Environment) -> tuple[str, ...]:
-    """What keeps the group from being settled now: each member, the group's status, each thing to own, each death."""
+    """All that keeps the group from being settled: each member, the group's status, each owner, each death."""
     return tuple(_reasons(environment))
 
 

@@ -75,7 +75,7 @@ class ElectorApplication(LeaderElector):
         return (PRIMARY,) if self.is_primary else ()
 
     def pending(self) -> str:
-        """What this member waits for; empty when it is settled."""
+        """The thing that this member waits for; empty when it is settled."""
         return pending_of(self)
 
     def standing(self) -> tuple[int, str]:

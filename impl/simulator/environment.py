@@ -46,7 +46,7 @@ REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
 """The retriable errors that a coordinator in trouble answers to each request."""
 
 LOOK_UP_FAILURES: Final = ("unknown", "outdated", "silent")
-"""What becomes of a look-up that fails, each as likely as the next."""
+"""The outcomes of a look-up that fails, each as likely as the next."""
 
 Listener = Callable[[Event], None]
 
@@ -189,7 +189,7 @@ class Environment:
                 pass  # the member asks again when the request has timed out
 
     def enforce_rebalance(self) -> None:
-        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one.
+        """Operators do this about topics that grew unnoticed: leaders that skipped their assignment compute one.
 
         So does a cooperative group whose static leader died between giving partitions up and the join that gives them
         on: it is handed back what it kept, and no member is asked to join.

@@ -1,4 +1,4 @@
-"""What runs inside the member processes: consumers, Connect workers, or candidates of an election."""
+"""The applications of the member processes: consumers, Connect workers, or candidates of an election."""
 
 from __future__ import annotations
 
@@ -109,4 +109,4 @@ def _candidates(environment: Environment, _options: SimulationOptions) -> Start:
 
 
 STARTS: Final = {SimulatedProtocol.ELECTION: _candidates}
-"""What is neither a consumer nor a Connect worker."""
+"""The groups of neither consumers nor Connect workers."""

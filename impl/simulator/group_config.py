@@ -59,7 +59,7 @@ ASSIGNORS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedGroupConfig:
-    """What all members of one run are configured with.
+    """The configuration of all members of one run.
 
     ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
     members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,

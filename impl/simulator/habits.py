@@ -1,4 +1,4 @@
-"""What members of one group may have in common or not: versions, and habits of client libraries."""
+"""Members of one group have these in common or not: versions, and habits of client libraries."""
 
 from __future__ import annotations
 

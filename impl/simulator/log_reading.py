@@ -1,4 +1,4 @@
-"""What may become of a coordinator's reading of its log, ``__consumer_offsets``: it takes long, or it fails part-way.
+"""A coordinator's reading of its log, ``__consumer_offsets``, takes long, or fails part-way.
 
 Kafka has two answers to a read that fails (a segment that cannot be read, a record that cannot be parsed, no memory
 for a large batch). Both drop what was read until then; the log stays as it is, and the next leader may read it.
@@ -22,7 +22,7 @@ from rebalance_check.impl.simulator.network import SimulatedNetwork
 
 
 class Outcome(Enum):
-    """What becomes of a reading: all is read, the coordinator fails (Java), or it serves without (Scala)."""
+    """The outcomes of a reading: all is read, the coordinator fails (Java), or it serves without (Scala)."""
 
     READ = auto()
     FAILED = auto()
@@ -46,7 +46,7 @@ class LogReading:
         return self._random.randrange(most_ms)
 
     def outcome(self) -> Outcome:
-        """What becomes of the reading that ends now."""
+        """The outcome of the reading that ends now."""
         plan = self._network.plan
         if self._strikes(FaultKind.FAILED_LOAD, plan.failed_load):
             return Outcome.FAILED

@@ -1,4 +1,4 @@
-"""What a member process is doing while churn goes on, and what churn may happen to it then."""
+"""The states of a member process while churn goes on, and the churn that may happen to it then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
 
 class MemberState(Enum):
-    """What a member process is doing, as far as its operator knows."""
+    """The state of a member process, as far as its operator knows."""
 
     DOWN = "down"
     RUNNING = "running"

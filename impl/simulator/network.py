@@ -2,7 +2,7 @@
 
 A connection is a pair of first-in-first-out streams, as TCP gives them: what was sent first arrives first, late or
 never. A connection that breaks leaves every request on it without an answer (its outcome is *unknown*, given as None);
-those that were already on their way may still arrive, and then later than what the next connection carried. That is
+those that were already on their way may still arrive, and then later than what the next connection carried. This is
 the only way in which requests of one member overtake each other. A request may also be delivered twice.
 """
 
@@ -22,7 +22,7 @@ REQUEST_TIMEOUT_MS: Final = 12_000
 """``request.timeout.ms``; a JoinGroup waits for the rebalance timeout and some more (`ConsumerNetworkClient`)."""
 
 JOIN_GRACE_MS: Final = 5_000
-"""What a JoinGroup is given on top of the rebalance timeout."""
+"""So much more time has a JoinGroup, on top of the rebalance timeout."""
 
 LATE_REQUEST_MS: Final = 20_000
 """How much later than its broken connection a request may arrive, at most."""
@@ -31,7 +31,7 @@ CLOSED: Final = 0
 """The number of a connection that will not open again."""
 
 Token = tuple[int, int]
-"""What a request is answered to: the number of its connection, and its correlation id there."""
+"""The address of a reply: the number of the request's connection, and its correlation id there."""
 
 Receive = Callable[[int, MemberReply | None], None]
 
@@ -40,7 +40,7 @@ Serve = Callable[[int, Token | None, MemberRequest], None]
 
 
 def unnoticed(_struck: object) -> None:
-    """What strikes is not counted."""
+    """Strikes are not counted."""
 
 
 def never() -> None:

@@ -51,7 +51,7 @@ CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
 class NodeLog:
     """The log of the group as one node writes it; ``records`` are those of all nodes.
 
-    What a deposed node appends is never replicated and never answered, until the node learns of it.
+    A record that a deposed node appends is never replicated and never answered, until the node learns of it.
     """
 
     __slots__ = ("_is_writing", "is_deposed", "records")

@@ -42,7 +42,7 @@ def upgrade_actions(
 
 
 def _restarts(random: Random, path: UpgradePath, members: int) -> Iterator[tuple[int, int]]:
-    """Who is restarted to which place of the path, in turn."""
+    """The member that is restarted, and to which place of the path, in turn."""
     places = range(1, len(path.lists))
     if path.order is not Order.NONE:
         for place in places:
@@ -86,7 +86,7 @@ def _other(random: Random, reached: list[int], plan: FaultPlan, pause: Pause) ->
 def legal_steps(path: UpgradePath, actions: Iterable[Action], members: int) -> Iterator[Action]:
     """The actions, with lists taken back where one that was left out before makes them come too early.
 
-    What a legal path guarantees holds for runs that follow it; a shrunk run must follow it, too.
+    The guarantees of a legal path hold for runs that follow it; a shrunk run must follow it, too.
     """
     if path.order is Order.NONE:
         yield from actions

@@ -33,7 +33,7 @@ DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.ELECTION,
 )
 STORES: Final = frozenset({SimulatedProtocol.STATUS, SimulatedProtocol.CONNECT_CONFIG})
-"""What has no group: stores of workers that all run when the churn begins."""
+"""Runs without a group: stores of workers that all run when the churn begins."""
 
 PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 """How far apart two churn actions may lie, at most: from a race inside one rebalance to more than any time-out."""
@@ -59,7 +59,7 @@ UNUSUAL: Final = {
         (ActionKind.CHANGE_SUBSCRIPTION, 1, 2),
     ),
 }
-"""What a fault that is drawn on request may do: the actions, and the range of the choice of each."""
+"""The churn of a fault that is drawn on request: the actions, and the range of the choice of each."""
 
 OF_CONSUMERS: Final = frozenset(
     {FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN, FaultKind.TOPIC_OF_SOME}

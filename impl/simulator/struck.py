@@ -1,4 +1,4 @@
-"""Which kinds of fault struck in a run, and what status the group had then."""
+"""The kinds of fault that struck in a run, and the status that the group had then."""
 
 from __future__ import annotations
 

@@ -217,5 +217,5 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
 
 
 def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: FaultPlan) -> str:
-    """What distinguishes this run from others of its seed: the options, and what was drawn: config and faults."""
+    """The marks of this run among others of its seed: the options, and its drawn config and faults."""
     return f"{options.summary()}; {settings}; faults drawn: {plan}"

@@ -22,7 +22,7 @@ INTERNAL_TOPIC: Final = "__consumer_offsets"
 
 
 class Topics:
-    """Which topics exist; ``environment.to_own`` follows them. ``internal`` adds one that brokers call internal."""
+    """The topics that exist; ``environment.to_own`` follows them. ``internal`` adds one that brokers call internal."""
 
     def __init__(self, environment: Environment, partitions: int, *, internal: bool) -> None:
         self.cluster: dict[str, int] = {OTHER_TOPIC: 1}

@@ -1,4 +1,4 @@
-"""What of a run that did not converge has no timer armed: only something from outside can wake it."""
+"""The parts of a run that did not converge for which no timer is armed: only something from outside can wake them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIMER_OF_PHASE: Final = {
     GroupStatus.PREPARING_REBALANCE: TimerKind.JOIN,
     GroupStatus.COMPLETING_REBALANCE: TimerKind.SYNC,
 }
-"""What ends each phase of a rebalance when members are missing."""
+"""The timer that ends each phase of a rebalance when members are missing."""
 
 
 def untimed(environment: Environment) -> Iterator[str]:

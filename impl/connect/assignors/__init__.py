@@ -1,1 +1,1 @@
-"""What the leader of a Connect group computes: the eager assignor and the incremental one (KIP-415)."""
+"""The assignors of the leader of a Connect group: the eager one and the incremental one (KIP-415)."""

@@ -8,11 +8,11 @@ from rebalance_check.impl.connect.assignors.round import KINDS, Item
 from rebalance_check.impl.protocol.java_order import utf16_key
 
 Work = dict[str, list[Item]]
-"""What each worker runs after the round, in the order of its claim; workers in the order of Java's hash map."""
+"""The work of each worker after the round, in the order of its claim; workers in the order of Java's hash map."""
 
 
 def surplus(work: Mapping[str, Sequence[Item]], configured: Collection[Item]) -> dict[str, list[Item]]:
-    """What workers above their share give up, so that each holds as many connectors, and as many tasks, as the next.
+    """The work that workers above their share give up, so that each holds as many connectors and tasks as the next.
 
     Shares come from what is configured, so work that waits or is still to be placed counts. Nothing when no worker
     runs anything, or nothing is configured.

@@ -1,4 +1,4 @@
-"""What the leader of a Connect group computes under the eager protocol (``EagerAssignor``)."""
+"""The assignor of the leader of a Connect group under the eager protocol (``EagerAssignor``)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the leader of a Connect group computes since KIP-415 (``IncrementalCooperativeAssignor``).
+"""The assignor of the leader of a Connect group since KIP-415 (``IncrementalCooperativeAssignor``).
 
 Workers keep what they run. A round takes away what is deleted, what two workers claim, and what a worker has too much;
-it places what is new. What it took away is placed in the next round, when its earlier owner stopped it. Work that was
-lost with a worker waits for that worker: up to ``scheduled.rebalance.max.delay.ms``.
+it places what is new. Work that it took away is placed in the next round, when its earlier owner stopped it. Work
+that was lost with a worker waits for that worker: up to ``scheduled.rebalance.max.delay.ms``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLACES_AT_ONCE: Final = (3, 5)
 """The first release that places lost work at once where the maximum delay is 0."""
 
 Claims = Mapping[str, tuple[Item, ...]]
-"""What each worker says that it runs: connectors, then tasks, each once; workers in the order of Java's hash map."""
+"""The claim of each worker: connectors, then tasks, each once; workers in the order of Java's hash map."""
 
 
 class IncrementalAssignor:
@@ -84,7 +84,7 @@ class IncrementalAssignor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a round has to deal with: everything is in at most one of the first three and the last."""
+    """The tasks of a round: everything is in at most one of the first three and the last."""
 
     deleted: frozenset[Item]
     lost: frozenset[Item]
@@ -103,7 +103,7 @@ def _claim_of(current: Round, worker: str) -> tuple[Item, ...]:
 
 
 def recall(memory: Memory, current: Round, claims: Claims) -> frozenset[Item]:
-    """What was assigned before, as far as it can be relied on.
+    """The assignment before, as far as it can be relied on.
 
     Nothing when the leader's last round was not completed. When a worker still runs what was taken away, the
     revocation did not happen, and what is claimed now counts.
@@ -218,7 +218,7 @@ def revoke_for_balance(
 def remember(
     memory: Memory, current: Round, lost: frozenset[Item], work: Work, revoked: Mapping[str, Sequence[Item]]
 ) -> Memory:
-    """What the next round compares with. Lost work counts as assigned, so that it is lost again then."""
+    """The next round compares with this. Lost work counts as assigned, so that it is lost again then."""
     taken = frozenset(chain.from_iterable(revoked.values()))
     return replace(
         memory,

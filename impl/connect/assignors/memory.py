@@ -1,4 +1,4 @@
-"""What an incremental assignor carries from one round to the next; it is lost with the worker process."""
+"""The memory of an incremental assignor from one round to the next; it is lost with the worker process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Connect assignor reads and what it answers: one round of one group."""
+"""The input and the output of a Connect assignor: one round of one group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ITSELF: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What the leader knows when it assigns.
+    """The knowledge of the leader when it assigns.
 
     ``members`` are the states of the workers by member id, in the coordinator's order, the leader's among them;
     ``task_counts`` the configured connectors and how many tasks each has; ``config_offset`` the offset up to which
@@ -65,7 +65,7 @@ class ConnectAssignor(Protocol):
 
 
 class Configs(Protocol):
-    """What a leader read of the config topic, as far as `leader_configs` looks at it."""
+    """The configs that a leader read of the config topic, as far as `leader_configs` looks at them."""
 
     @property
     def offset(self) -> int:

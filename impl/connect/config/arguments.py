@@ -1,4 +1,4 @@
-"""What the calls of a config store were given, as events say it: texts, under Kafka's names."""
+"""The arguments of calls of a config store, as events say them: texts, under Kafka's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Given: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Arguments(NamedTuple):
-    """What a call is about, a connector or a namespace of loggers, and what else it was given."""
+    """The subject of a call, a connector or a namespace of loggers, and its other arguments."""
 
     connector: str = ""
     given: Given = ()
@@ -25,7 +25,7 @@ NO_ARGUMENTS: Final = Arguments()
 
 
 def call_started_event(member: str, call: ConfigCall, arguments: Arguments) -> ConfigCallStarted:
-    """That a call began, and what it was given."""
+    """The event that says that a call began, with its arguments."""
     return ConfigCallStarted(
         member=member,
         call=call.number,

@@ -1,4 +1,4 @@
-"""What a config store reports while it reads (``ConfigBackingStore.UpdateListener``), one class per callback.
+"""The reports of a config store while it reads (``ConfigBackingStore.UpdateListener``), one class per callback.
 
 A request to restart is reported as the `RestartRequest` that was read.
 """

@@ -1,6 +1,6 @@
 """Compaction of a log: of each key only the last record stays, at the place where it was written.
 
-What remains is read in the order of *last* writes, which is not the order in which anything happened: a connector's
+The rest is read in the order of *last* writes, which is not the order in which anything happened: a connector's
 configuration may come after the commit of its tasks (KAFKA-17719).
 """
 
@@ -20,7 +20,7 @@ class HasKey(Protocol):
 
     @property
     def key(self) -> str | None:
-        """What it is about."""
+        """The subject of a record."""
         ...
 
 
@@ -28,7 +28,7 @@ _Record = TypeVar("_Record", bound=HasKey)
 
 
 def compacted(records: Sequence[_Record], below: int | None = None) -> list[_Record]:
-    """What a compaction of the records below an offset (None: of all) leaves: of each key the last one, at its place.
+    """The remains of a compaction below an offset (None: of all): of each key the last record, at its place.
 
     Records without a key are removed; those from the offset on, the active segment, stay and remove nothing.
     """

@@ -1,4 +1,4 @@
-"""What a config store raises or reports, and which exception of Kafka's each one stands for."""
+"""The errors that a config store raises or reports, and the exception of Kafka's that each one stands for."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class RecordKind(StrEnum):
 
 
 class ConfigKey(NamedTuple):
-    """What a record is about; ``str()`` gives the record key.
+    """The subject of a record; ``str()`` gives the record key.
 
     ``name`` is the connector, or the namespace of a logger, and empty for a session key.
     """
@@ -45,7 +45,7 @@ _NAMED_KINDS: Final = tuple(kind for kind in RecordKind if kind is not RecordKin
 
 
 def read_config_key(key: str) -> ConfigKey | None:
-    """What a record key names, or None where Kafka's reader ignores the record; empty names are accepted."""
+    """The subject that a record key names; None where Kafka's reader ignores the record. Empty names are accepted."""
     if key == RecordKind.SESSION_KEY:
         return ConfigKey(RecordKind.SESSION_KEY)
     kind = next((kind for kind in _NAMED_KINDS if key.startswith(kind)), None)

@@ -63,7 +63,7 @@ LogStep: TypeAlias = Send | ReadToEnd | InitTransactions
 
 
 class ConfigLog(Protocol):
-    """What a store writes to and reads from."""
+    """The log that a store writes to and reads from."""
 
     @property
     def partitions(self) -> int:

@@ -1,4 +1,4 @@
-"""What events say about a config store: configurations as texts, work by name, callbacks by the names of Kafka."""
+"""The words of events about a config store: configurations as texts, work by name, callbacks by Kafka's names."""
 
 from __future__ import annotations
 

@@ -50,13 +50,13 @@ class ConfigState:
         return ConfigSnapshot(offset=self.offset, session_key=self.session_key, known=dict(self.connectors))
 
     def of(self, connector: str) -> ConnectorState:
-        """What is known of a connector."""
+        """The knowledge of a connector."""
         return self.connectors.get(connector, UNKNOWN)
 
 
 @dataclass(slots=True, eq=False)
 class Reading:
-    """What became of a record: ``converted`` False left the offset where it was; no ``key`` names nothing known."""
+    """The outcome of a record: ``converted`` False left the offset where it was; no ``key`` names nothing known."""
 
     converted: bool
     key: ConfigKey | None = None

@@ -26,7 +26,7 @@ TRANSACTIONAL_ID: Final = "connect-cluster-{group}"
 
 
 class TransactionState(StrEnum):
-    """What became of a transaction."""
+    """The outcome of a transaction."""
 
     OPEN = "open"
     COMMITTED = "committed"
@@ -68,7 +68,7 @@ class SharedConfigLog:
 
     @property
     def transactional_id(self) -> str:
-        """That of the leaders of the cluster."""
+        """The transactional id of the leaders of the cluster."""
         return TRANSACTIONAL_ID.format(group=self.group)
 
     @property
@@ -107,7 +107,7 @@ class SharedConfigLog:
         return None
 
     def readable(self, *, committed: bool) -> Iterator[TopicRecord]:
-        """What a reader passes that begins now; with ``committed`` no open or aborted record."""
+        """The records that a reader passes that begins now; with ``committed`` no open or aborted record."""
         position = 0
         while (record := self.read(position, committed=committed)) is not None:
             yield record

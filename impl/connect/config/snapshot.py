@@ -1,4 +1,4 @@
-"""What a worker knows of its cluster's connectors after reading the config topic so far (``ClusterConfigState``)."""
+"""A worker's view of the connectors after reading the config topic so far (``ClusterConfigState``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING_READ: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorState:
-    """What is known of one connector, configured or not.
+    """The knowledge of one connector, configured or not.
 
     ``task_count`` is what the last commit said, ``task_configs`` what complete commits brought (also of tasks that are
     no longer listed), ``applied`` the connector's configuration at the last complete commit, ``generation`` counts
@@ -36,7 +36,7 @@ class ConnectorState:
 
 
 UNKNOWN: Final = ConnectorState()
-"""What is known of a connector that no record named."""
+"""The knowledge of a connector that no record named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class ConfigSnapshot:
         return self.of_connector(connector).target_state
 
     def task_count(self, connector: str) -> int:
-        """What the last commit said, also an incomplete one; 0 when there was none."""
+        """The number that the last commit said, also an incomplete one; 0 when there was none."""
         return self.of_connector(connector).task_count or 0
 
     def tasks(self, connector: str) -> range:
@@ -118,4 +118,4 @@ class ConfigSnapshot:
 
 
 EMPTY: Final = ConfigSnapshot()
-"""What a worker knows before it has read anything."""
+"""The view of a worker before it has read anything."""

@@ -23,7 +23,7 @@ WrittenProperties: TypeAlias = Mapping[str, str | None]
 
 
 class TargetState(StrEnum):
-    """What a connector shall do (Kafka's ``TargetState``)."""
+    """The state that a connector shall be in (Kafka's ``TargetState``)."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"

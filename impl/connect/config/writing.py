@@ -1,4 +1,4 @@
-"""What each write of a config store does, step by step; a process may end between any two of them.
+"""Each write of a config store, step by step; a process may end between any two of them.
 
 A *privileged* write is a transaction of the leader's producer where exactly-once support is on, so that the brokers
 refuse it to a leader that was replaced; otherwise its records are plain sends. Target states and levels of loggers are

@@ -1,4 +1,4 @@
-"""What a plug-in does when its worker starts and stops it: simulated connectors and tasks are made of this."""
+"""The behaviour of a plug-in when its worker starts and stops it: simulated connectors and tasks are made of this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a herder does with an assignment: read on, join again, or start it (``handleRebalanceCompleted``)."""
+"""A herder completes a rebalance: it reads on, joins again, or starts the work (``handleRebalanceCompleted``)."""
 
 from __future__ import annotations
 

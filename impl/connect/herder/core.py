@@ -1,4 +1,4 @@
-"""What all parts of a herder share: its settings, its stores, what it was assigned, and what it runs."""
+"""The parts that all of a herder shares: its settings, its stores, its assignment, and its running work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BACKOFF_RETRIES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HerderParts:
-    """What a herder is made of.
+    """The parts that a herder is made of.
 
     ``configs`` and ``statuses`` are its stores, ``worker`` what runs its connectors and tasks, ``threads`` its process,
     ``peers`` how it reaches other workers, ``producers`` the transactional producers of tasks.

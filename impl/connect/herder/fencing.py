@@ -18,7 +18,7 @@ from rebalance_check.impl.connect.status.codec import TaskKey
 from rebalance_check.model.vocabulary.events import ZombieFencingEnded
 
 Prepared: TypeAlias = Callable[[bool], None]
-"""What is called when a task may start, or (False) must fail."""
+"""The call that says that a task may start, or (False) must fail."""
 
 
 class Fencing(Restarting):
@@ -46,7 +46,7 @@ class Fencing(Restarting):
     # ------------------------------------------------------------------------------------------------ a task
 
     def _preparation(self, key: TaskKey) -> Prepare | None:
-        """What precedes the start of a task with exactly-once support; without it nothing does."""
+        """The step before the start of a task with exactly-once support; without it there is none."""
         return partial(self._prepare_task, key) if self.settings.exactly_once is ExactlyOnce.ENABLED else None
 
     def _prepare_task(self, key: TaskKey, prepared: Prepared) -> None:

@@ -14,7 +14,7 @@ from rebalance_check.impl.connect.herder.work_events import WorkEvents, WorkKey
 
 
 class InstanceState(StrEnum):
-    """What the plug-in of an instance is doing; the last four are also states of events."""
+    """The state of an instance's plug-in; the last four are also states of events."""
 
     NEW = "NEW"
     RUNNING = "RUNNING"
@@ -25,7 +25,7 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What all instances of a worker process share; ``topic_tracking`` is ``topic.tracking.enable``."""
+    """The parts that all instances of a worker process share; ``topic_tracking`` is ``topic.tracking.enable``."""
 
     threads: Threads
     statuses: StatusWriter

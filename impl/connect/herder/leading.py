@@ -1,4 +1,4 @@
-"""What a herder does on an assignment, and the duties of the one that leads: clean-up, privileges, session keys."""
+"""A herder takes an assignment, and the one that leads cleans up, claims privileges, and rotates session keys."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Leading(Requests):
     # ------------------------------------------------------------------------------------------------ session keys
 
     def signature(self) -> Signature | None:
-        """What this worker signs requests with; None while it knows no key."""
+        """The key with which this worker signs requests; None while it knows none."""
         key = self.session_key
         return None if key is None else Signature(key.key, key.algorithm)
 

@@ -45,7 +45,7 @@ InternalRequest: TypeAlias = PutTaskConfigs | FenceZombies
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What proves that a request comes from a worker of the cluster (KIP-507): the key that it was made with."""
+    """The proof that a request comes from a worker of the cluster (KIP-507): the key that it was made with."""
 
     key: bytes
     algorithm: str

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.events import ProducerFenced, ProducerInit
 
 
 class Producers(Protocol):
-    """What a worker asks of the brokers about the producers of tasks."""
+    """The requests of a worker to the brokers about the producers of tasks."""
 
     def initialise(self, member: str, key: TaskKey) -> None:
         """``initTransactions`` for a task: every earlier producer of its transactional id can write no more."""

@@ -36,7 +36,7 @@ class Reconfiguring(Fencing):
         )
 
     def task_configs(self, config: Properties) -> tuple[TaskConfig, ...]:
-        """What the connector with this configuration answers to ``taskConfigs``; other kinds of connectors override."""
+        """The answer of a connector with this configuration to ``taskConfigs``; other connectors override it."""
         return task_configs(config)
 
     def _reconfigure(self, connector: str, attempt: int) -> Steps[None]:
@@ -104,6 +104,6 @@ class Reconfiguring(Fencing):
 
 
 def task_configs(config: Properties) -> tuple[TaskConfig, ...]:
-    """What a simulated connector answers to ``taskConfigs``: ``tasks.max`` of them, with the connector's version."""
+    """The answer of a simulated connector to ``taskConfigs``: ``tasks.max`` of them, with the connector's version."""
     count = int(str(config.get(TASKS_MAX) or 0))
     return tuple({"task.id": str(number), VERSION: str(config.get(VERSION))} for number in range(count))

@@ -57,7 +57,7 @@ class Restarting(Leading):
             self._start(key)
 
     def plan_restart(self, request: RestartRequest) -> tuple[WorkKey, ...]:
-        """What the request concerns, by the statuses that this worker read; nothing where it knows none."""
+        """The work that the request concerns, by the statuses that this worker read; nothing where it knows none."""
         cache = self.statuses.store.cache
         own = ConnectorKey(request.connector)
         if cache.get(own) is None:
@@ -87,5 +87,5 @@ class Restarting(Leading):
 
 
 def rank(request: RestartRequest) -> tuple[bool, bool]:
-    """Which of two requests counts (``RestartRequest.compareTo``): the one that concerns more."""
+    """The rank of a request: of two, the one that concerns more counts (``RestartRequest.compareTo``)."""
     return not request.only_failed, request.include_tasks

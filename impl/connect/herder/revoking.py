@@ -1,4 +1,4 @@
-"""What a herder does when its coordinator takes work away (``RebalanceListener.onRevoked``)."""
+"""A herder gives work up when its coordinator takes it away (``RebalanceListener.onRevoked``)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, Co
 class Revoking(Starting):
     """Stops work and flushes the status store before the coordinator goes on.
 
-    The flush comes last, so that the UNASSIGNED of what is given up precedes what its next owner writes. What is too
-    slow is cancelled, and counts as given up.
+    The flush comes last: the UNASSIGNED of work that is given up precedes all that its next owner writes. Work that
+    is too slow is cancelled, and counts as given up.
     """
 
     _flush_started = False

@@ -1,4 +1,4 @@
-"""What a herder answers: other workers (internal REST, KIP-507), and the operator of the cluster (public REST)."""
+"""A herder answers other workers (internal REST, KIP-507), and the operator of the cluster (public REST)."""
 
 from __future__ import annotations
 

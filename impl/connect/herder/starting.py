@@ -1,4 +1,4 @@
-"""What a herder starts: the difference between what it was assigned and what it runs (``startWork``)."""
+"""A herder starts work: the difference between its assignment and its running work (``startWork``)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Starting(HerderCore):
         return self.config_state.target_state(connector) or TargetState.STARTED
 
     def _preparation(self, key: TaskKey) -> Prepare | None:  # noqa: ARG002 - see `Fencing`
-        """What precedes the start of a task: overridden by the part that fences."""
+        """The step before the start of a task: overridden by the part that fences."""
         return None
 
     def _connector_started(self, connector: str) -> None:

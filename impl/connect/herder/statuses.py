@@ -1,7 +1,7 @@
-"""Which status a worker writes, and with which call (``AbstractHerder`` and its status listeners).
+"""A worker writes statuses, each with its call (``AbstractHerder`` and its status listeners).
 
-What happened is written with ``put``: RUNNING, PAUSED, STOPPED, RESTARTING, and the tombstone DESTROYED. What a worker
-writes about work that another may have by then is written with ``putSafe``: UNASSIGNED and FAILED. Every status carries
+An event is written with ``put``: RUNNING, PAUSED, STOPPED, RESTARTING, and the tombstone DESTROYED. A worker's
+status of work that another may have by then is written with ``putSafe``: UNASSIGNED and FAILED. Every status carries
 the generation that the herder received last, whatever the group's present one is.
 """
 

@@ -12,7 +12,7 @@ from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 
 Prepare: TypeAlias = Callable[[Callable[[bool], None]], None]
-"""What precedes the start of a task on its thread; it calls what it is given when that is over, False for a failure."""
+"""The step before the start of a task on its thread; it ends with a call of its argument, False for a failure."""
 
 NEXT_RECORDS_MS: Final = 1_000
 """How long a task that runs takes for its first records; the next come then."""
@@ -56,7 +56,7 @@ class TaskInstance(Instance):
             self._prepare(self._prepared)
 
     def _prepared(self, may_start: bool) -> None:
-        """What precedes the start is over; a task that was stopped meanwhile does not start."""
+        """The step before the start is over; a task that was stopped meanwhile does not start."""
         if self.ended:
             return
         if self.stopping:

@@ -1,4 +1,4 @@
-"""What a herder does when the config topic brings something new: callbacks note it, the next tick deals with it."""
+"""A herder learns of news in the config topic: callbacks note it, the next tick deals with it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Updating(Completing):
     def _apply_updates(self) -> Steps[bool]:
         """Whether the tick ends here, since another round was asked for.
 
-        An eager worker leaves all else to that round, which starts everything anew. What is noted while a connector
+        An eager worker leaves all else to that round, which starts everything anew. A note that comes while a connector
         stops is newer than the snapshot, and waits for the next tick.
         """
         if not (self._needs_rebalance or self._connector_updates or self._target_updates or self._task_updates):

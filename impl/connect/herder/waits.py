@@ -25,11 +25,11 @@ class Wait:
 
 
 def never() -> bool:
-    """What a sleep waits for."""
+    """The event that ends a sleep."""
     return False
 
 
 R = TypeVar("R")
 
 Steps: TypeAlias = Generator[Wait, None, R]
-"""What the herder thread does, with a `Wait` wherever it blocks, and its result."""
+"""The steps of the herder thread, with a `Wait` wherever it blocks, and its result."""

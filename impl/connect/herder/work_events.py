@@ -1,4 +1,4 @@
-"""What a worker process records about the connectors and tasks that it starts and stops."""
+"""The events of a worker process about the connectors and tasks that it starts and stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker process runs (``Worker``): at most one instance of each connector and task, and cancelled ones."""
+"""The work of a process (``Worker``): at most one instance of each connector and task, and cancelled ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 BehaviourOf = Callable[[WorkKey], Behaviour]
-"""What the next start of a connector or task will do."""
+"""The behaviour of the next start of a connector or task."""
 
 
 class AlreadyRuns(RebalanceCheckError):  # noqa: N818 - named for what is wrong

@@ -32,7 +32,7 @@ UNKNOWN_KEY: Final = "unknown key"
 
 @dataclass(slots=True, eq=False)
 class CacheEntry:
-    """What a store knows of one connector or task; removal ends an entry, and a later write begins another."""
+    """A store's knowledge of one connector or task; removal ends an entry, and a later write begins another."""
 
     value: StatusValue | None = None
     sequence: int = 0
@@ -41,7 +41,7 @@ class CacheEntry:
 
 @dataclass(slots=True, eq=False)
 class Fold:
-    """What became of a record: ``ignored`` tells why the cache did not take it; no ``value`` is a removal."""
+    """The outcome of a record: ``ignored`` tells why the cache did not take it; no ``value`` is a removal."""
 
     key: StatusKey | None
     value: StatusValue | TopicValue | None = None

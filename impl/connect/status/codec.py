@@ -23,7 +23,7 @@ _TASK_PIECES: Final = 4
 
 
 class Status(StrEnum):
-    """What a connector or task is doing (Kafka's ``AbstractStatus.State``); DESTROYED is written as a tombstone."""
+    """The state of a connector or task (Kafka's ``AbstractStatus.State``); DESTROYED is written as a tombstone."""
 
     UNASSIGNED = "UNASSIGNED"
     RUNNING = "RUNNING"
@@ -38,7 +38,7 @@ _STATES: Final[dict[str, Status]] = dict(Status.__members__)
 
 
 class ValueFormat(StrEnum):
-    """Which release wrote a value: 4.3 knows the plugin's ``version``, 3.9 neither writes nor reads it."""
+    """The release that wrote a value: 4.3 knows the plugin's ``version``, 3.9 neither writes nor reads it."""
 
     KAFKA_3_9 = "3.9"
     KAFKA_4_3 = "4.3"

@@ -31,7 +31,7 @@ RETRY_THREAD_PREFIX: Final = "status-store-retry-"
 
 
 class SendOutcome(StrEnum):
-    """What the producer reported on a send. A retriable failure does not say whether the record was appended."""
+    """The producer's report on a send. A retriable failure does not say whether the record was appended."""
 
     OK = "ok"
     RETRIABLE = "retriable"

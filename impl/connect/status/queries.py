@@ -1,4 +1,4 @@
-"""What a status store answers: what it has read back, and nothing that was only written.
+"""The answers of a status store: all that it has read back, and nothing that was only written.
 
 Kafka's ``get``, ``getAll``, ``connectors``, ``getTopic`` and ``getAllTopics``; each answer is recorded.
 """
@@ -13,7 +13,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import StatusesListed, StatusQueried
 
 TOPIC_STATUS: Final = "TOPIC"
-"""What events call the status of a topic record: it has no status of its own."""
+"""The word of events for the status of a topic record, which has no status of its own."""
 
 
 class StatusQueries:

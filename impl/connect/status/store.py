@@ -250,7 +250,7 @@ class StatusStore(StatusWriting):
 
 
 def _usage(value: TopicValue) -> tuple[tuple[str, str], ...]:
-    """What the status of a topic says."""
+    """The words of the status of a topic."""
     return (
         ("name", value.topic),
         ("connector", value.connector),

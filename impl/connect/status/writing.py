@@ -1,4 +1,4 @@
-"""Which writes a status store admits, and what it sends (``KafkaStatusBackingStore.put``, ``putSafe``)."""
+"""The writes that a status store admits, and its sends (``KafkaStatusBackingStore.put``, ``putSafe``)."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ class WorkerCoordinator(WorkerMembership):
         super()._finish(attempt)
 
     def _completes(self) -> Generation:
-        """That of the completion that has begun, if one has."""
+        """The completion that has begun, if one has."""
         return super()._completes() if self._completing is None else self._completing
 
     def _is_overtaken(self) -> bool:

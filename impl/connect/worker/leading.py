@@ -1,4 +1,4 @@
-"""What a worker knows of its group while it leads it, and the part of the config topic that this needs."""
+"""A worker's knowledge of its group while it leads it, and the part of the config topic that this needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, Worker
 
 
 class ConfigState(Protocol):
-    """What a reader of the config topic knows at one time: the part that coordination needs."""
+    """The knowledge of a reader of the config topic at one time: the part that coordination needs."""
 
     @property
     def offset(self) -> int:
@@ -28,7 +28,7 @@ class ConfigView(Protocol):
     """One worker's reader of the config topic (``ConfigBackingStore.snapshot``)."""
 
     def snapshot(self) -> ConfigState:
-        """What was read so far; a background reader may have read more since the last call."""
+        """All that was read so far; a background reader may have read more since the last call."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a worker's coordinator reports to the herder (``WorkerRebalanceListener``)."""
+"""The reports of a worker's coordinator to the herder (``WorkerRebalanceListener``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WorkerListener(Protocol):
     def on_assigned(self, assignment: ConnectAssignment, generation: int) -> None:
         """The worker completed ``generation`` and claims ``assignment`` from here on; nothing of it runs by itself.
 
-        Called for failed assignments, too. What this raises surfaces from `poll`, and the next poll calls again.
+        Called for failed assignments, too. An exception of it surfaces from `poll`, and the next poll calls again.
         """
         ...
 

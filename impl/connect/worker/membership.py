@@ -19,7 +19,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 
 
 class WorkerMembership(Coordinator):
-    """What a worker knows of itself in its group; `WorkerCoordinator` joins, gives up, and leads."""
+    """A worker's knowledge of itself in its group; `WorkerCoordinator` joins, gives up, and leads."""
 
     metric_prefix = "connect"
     poll_timeout_reason = "worker poll timeout has expired."
@@ -66,7 +66,7 @@ class WorkerMembership(Coordinator):
 
     @property
     def assignment(self) -> ConnectAssignment | None:
-        """What this worker claims to own, as the leader will read it (``assignmentSnapshot``).
+        """The claim of this worker, as the leader will read it (``assignmentSnapshot``).
 
         None before the first assignment, and after the worker gave up without a coordinator.
         """

@@ -30,7 +30,7 @@ class WorkerRebalanceMetrics:
         self._started_ms = now_ms
 
     def succeeded(self, now_ms: int) -> None:
-        """What was assigned has been started."""
+        """All that was assigned has been started."""
         started_ms, self._started_ms = self._started_ms, None
         self.completed.record(0 if started_ms is None else max(0, now_ms - started_ms), now_ms)
         self._succeeded_ms = now_ms

@@ -1,4 +1,4 @@
-"""What runs inside a simulated worker process: its member of the group, both stores, and the herder over them."""
+"""The code inside a simulated worker process: its member of the group, both stores, and the herder over them."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class WorkerApplication:
         self.herder.coordinator.receive(correlation_id, reply, now_ms)
 
     def take_requests(self) -> list[tuple[int, MemberRequest]]:
-        """What is to be sent, in order."""
+        """The requests to be sent, in order."""
         return self.herder.coordinator.take_requests()
 
     def next_deadline(self) -> int | None:
@@ -250,7 +250,7 @@ class WorkerApplication:
     # -------------------------------------------------------------------------------------------- what is pending
 
     def pending(self) -> str:
-        """What this worker waits for; empty when it is settled."""
+        """The thing that this worker waits for; empty when it is settled."""
         herder, coordinator = self.herder, self.herder.coordinator
         if coordinator.state is not MemberState.STABLE:
             return f"is {coordinator.state.value}"
@@ -276,7 +276,7 @@ class WorkerApplication:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What runs here as it was assigned: connectors, then tasks; what was cancelled counts no longer."""
+        """The work that runs here as it was assigned: connectors, then tasks; cancelled work counts no longer."""
         keys = sorted(self._claimed(), key=lambda key: (not isinstance(key, ConnectorKey), work_name(key)))
         return tuple(f"connector {key.connector}" if isinstance(key, ConnectorKey) else work_name(key) for key in keys)
 
@@ -285,7 +285,7 @@ class WorkerApplication:
 
     @property
     def unclaimed(self) -> tuple[str, ...]:
-        """What runs here and is not in the worker's assignment: an eager round leaves it running (KAFKA-13816)."""
+        """The work that runs here outside of the assignment: an eager round leaves it running (KAFKA-13816)."""
         instances = self.herder.worker.instances
         left = (key for key in instances.keys() - self._claimed() if instances[key].state is InstanceState.RUNNING)
         return tuple(sorted(map(work_name, left)))

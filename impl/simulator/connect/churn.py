@@ -43,7 +43,7 @@ COORDINATOR_CHURN: Final = {
     FaultKind.COORDINATOR_MOVE: ((ActionKind.MOVE_COORDINATOR, 1),),
     FaultKind.LOG_TAIL: ((ActionKind.KILL_COORDINATOR, 12),),
 }
-"""What happens to coordinators where a fault is switched on, with the highest choice of each."""
+"""The churn of coordinators where a fault is switched on, with the highest choice of each."""
 
 
 def connect_actions(
@@ -69,7 +69,7 @@ def connect_actions(
 
 
 def _restarts(random: Random, members: int) -> list[tuple[int, int]]:
-    """Which worker is restarted to which place of the upgrade, in turn."""
+    """The worker that is restarted, and to which place of the upgrade, in turn."""
     places = range(1, len(UPGRADE))
     return [(member, place) for place in places for member in random.sample(range(members), members)]
 

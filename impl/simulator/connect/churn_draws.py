@@ -1,4 +1,4 @@
-"""What is drawn for the churn of stores: once for the schedule, and the same when it happens."""
+"""The draws for the churn of stores: once for the schedule, and the same when it happens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Draw: TypeAlias = tuple[ActionKind, float, Random]
 class ChurnDraws:
     """Draws by seed and number, from a stream of its own each; ``weights`` say how often each kind is drawn.
 
-    What a schedule drew is kept until it happens, because to begin a stream takes longer than a step.
+    A draw is kept until it happens, because to begin a stream takes longer than a step.
     """
 
     def __init__(self, name: str, weights: Mapping[ActionKind, int]) -> None:

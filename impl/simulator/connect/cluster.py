@@ -32,7 +32,7 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 CONNECTORS: Final = ("c0", "c1")
-"""What exists when a run begins; the tasks are spread over both."""
+"""These exist when a run begins; the tasks are spread over both."""
 
 STATUS_PARTITIONS: Final = 3
 
@@ -119,7 +119,7 @@ class ConnectCluster:
     # -------------------------------------------------------------------------------------------- what must be
 
     def snapshot(self) -> ConfigSnapshot:
-        """What a worker knows that reads the config topic from the beginning now."""
+        """A worker knows this that reads the config topic from the beginning now."""
         state = ConfigState()
         for record in self.shared.config_log.readable(committed=self._is_exactly_once):
             read_record(state, record.offset, record.key, record.value)
@@ -140,7 +140,7 @@ class ConnectCluster:
         yield from self.operator.pending()
 
     def unclaimed(self) -> tuple[tuple[str, str], ...]:
-        """What workers run beyond their assignments, each connector and task after its worker."""
+        """The work that workers run beyond their assignments, each connector and task after its worker."""
         running = ((process.name, process.worker) for process in self.processes)
         return tuple((name, work) for name, worker in running if worker is not None for work in worker.unclaimed)
 

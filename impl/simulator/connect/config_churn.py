@@ -1,6 +1,6 @@
 """The churn of config stores without a group, drawn from the seed before the run begins.
 
-All workers run when the churn begins, and the first leads. What each action leaves open is drawn when it happens, from
+All workers run when the churn begins, and the first leads. The rest of each action is drawn when it happens, from
 the stream of its draw (`DRAWS`), so an action that is left out leaves the others as they are.
 """
 
@@ -31,7 +31,7 @@ WEIGHTS: Final = {
 """How often each kind of churn is drawn, relative to the others."""
 
 DRAWS: Final = ChurnDraws("config churn", WEIGHTS)
-"""What becomes of each number of the schedule."""
+"""The outcome of each number of the schedule."""
 
 
 def config_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:

@@ -45,7 +45,7 @@ _ODD: Final = (
     ConfigRecord("commit-a", b'{"tasks":1}'),
     ConfigRecord("commit-a", b'{"tasks":3}'),
 )
-"""What no worker writes: readers pass most of it over."""
+"""Records that no worker writes: readers pass most of them over."""
 
 
 class _Worker:
@@ -132,7 +132,7 @@ class ConfigCluster:
                 self._happen_to(self.workers[action.member], action.kind, random)
 
     def _happen_to(self, worker: _Worker, kind: ActionKind, random: Random) -> None:
-        """What happens to one worker that runs, or in its place to the leader."""
+        """Something happens to one worker that runs, or in its place to the leader."""
         leader = self.workers[self.leader]
         match kind:
             case ActionKind.CRASH_MEMBER:
@@ -227,7 +227,7 @@ class ConfigCluster:
 
     @staticmethod
     def _read_to_the_end(worker: _Worker) -> list[str]:
-        """What keeps a worker from the end of the topic; the snapshot that it takes then is recorded."""
+        """The obstacle between a worker and the end of the topic; the snapshot that it takes then is recorded."""
         try:
             worker.store.refresh(1000).result()
         except ConfigStoreError as error:

@@ -1,4 +1,4 @@
-"""What goes on between a worker's config store and the config topic: a reader that lags, producers that fail."""
+"""The threads between a worker's config store and the config topic: a reader that lags, producers that fail."""
 
 from __future__ import annotations
 

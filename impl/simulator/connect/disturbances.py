@@ -1,4 +1,4 @@
-"""What may go wrong around a Connect worker in a run: how long things take, and what fails, by the run's fault plan."""
+"""Faults around a Connect worker in a run: how long things take, and which fail, by the run's fault plan."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Disturbances:
         return struck
 
     def behaviour_of(self, key: WorkKey) -> Behaviour:
-        """What the next start of a connector or task does; it fails as often as messages are lost."""
+        """The behaviour of the next start of a connector or task; it fails as often as messages are lost."""
         topics = () if isinstance(key, ConnectorKey) else (COMMON_TOPIC, f"of-{key.connector}")
         if self.healed:
             return replace(WELL_BEHAVED, topics=topics)

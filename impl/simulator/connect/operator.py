@@ -199,7 +199,7 @@ class Operator:
             self._clock.after(RETRY_MS, partial(self._insist, what, next_ask))
 
     def pending(self) -> Iterator[str]:
-        """What the operator asked for that no leader has accepted."""
+        """The requests of the operator that no leader has accepted."""
         yield from (f"{what} was not accepted" for what in self._open)
 
 

@@ -1,4 +1,4 @@
-"""What an operator puts right by hand in a healed Connect cluster: the states in which Kafka's herders get stuck.
+"""Repairs by hand in a healed Connect cluster: an operator ends the states in which Kafka's herders get stuck.
 
 A connector is given another configuration, which restarts it and has its tasks committed and assigned again, when it
 does not run as it should long after the faults ended, and one of these was the case:

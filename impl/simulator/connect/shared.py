@@ -1,4 +1,4 @@
-"""What the worker processes of a simulated Connect cluster share."""
+"""The parts that the worker processes of a simulated Connect cluster share."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The churn of a cluster of status stores, drawn from the seed before the run begins.
 
-All workers run when the churn begins. What each action leaves open is drawn when it happens, from the stream of its
+All workers run when the churn begins. The rest of each action is drawn when it happens, from the stream of its
 draw (`DRAWS`), so an action that is left out leaves the others as they are.
 """
 
@@ -43,7 +43,7 @@ WEIGHTS: Final = {
 """How often each kind of churn is drawn, relative to the others."""
 
 DRAWS: Final = ChurnDraws("status churn", WEIGHTS)
-"""What becomes of each number of the schedule."""
+"""The outcome of each number of the schedule."""
 
 OF_ALL_WORKERS: Final = frozenset({ActionKind.START_MEMBER, ActionKind.RESUME_MEMBER})
 """Drawn once, these happen to every worker that is down, or paused."""

@@ -168,7 +168,7 @@ class StatusCluster:
             worker.resume()
 
     def _happen_to(self, worker: WorkerProcess, action: Action) -> None:
-        """What happens to one worker that runs."""
+        """Something happens to one worker that runs."""
         match action.kind:
             case ActionKind.CRASH_MEMBER:
                 self.harness.emit(MemberCrashed(member=worker.name))
@@ -194,7 +194,7 @@ class StatusCluster:
                 self._happen_to_task(worker, action.kind, random.choice(sorted(worker.owned, key=str)))
 
     def _happen_to_task(self, worker: WorkerProcess, kind: ActionKind, task: Key) -> None:
-        """What happens to a connector or a task that the worker owns."""
+        """Something happens to a connector or a task that the worker owns."""
         if kind is ActionKind.FAIL_TASK:
             worker.fail(task)
         elif kind is ActionKind.PAUSE_TASK:
@@ -203,7 +203,7 @@ class StatusCluster:
             worker.restart(task)
 
     def _query(self, worker: WorkerProcess) -> None:
-        """What a REST request for the status of everything asks, deleted or not."""
+        """A REST request for the status of everything asks for these, deleted or not."""
         connectors = [ConnectorKey(name) for name in sorted({task.connector for task in self._tasks})]
         keys: list[ConnectorKey | TaskKey] = [*connectors, *self._tasks]
         for key in keys:

@@ -1,4 +1,4 @@
-"""What goes on between a worker's status store and the status topic: its producer, its retry thread and its reader."""
+"""The threads between a worker's status store and the status topic: its producer, its retry thread, its reader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Process(Protocol):
 
 
 class Surroundings(Protocol):
-    """What the processes of a run share."""
+    """The parts that the processes of a run share."""
 
     @property
     def plan(self) -> FaultPlan:
@@ -38,7 +38,7 @@ class Surroundings(Protocol):
 
     @property
     def random(self) -> Random:
-        """What faults are drawn from."""
+        """The stream from which faults are drawn."""
         ...
 
     def delay_ms(self) -> int:
@@ -51,7 +51,7 @@ class Surroundings(Protocol):
 
 
 class StatusThreads:
-    """Lets one store's channel go on. What the broker does goes on while the process is paused.
+    """Lets one store's channel go on. The broker goes on while the process is paused.
 
     ``at_broker`` schedules that; ``appended`` is called after each append, ``answered`` after each answer.
     """

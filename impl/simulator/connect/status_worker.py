@@ -1,6 +1,6 @@
 """One Connect worker process of a simulated run: its store, its threads, and what it writes when.
 
-What is written follows ``AbstractHerder`` and its listeners: RUNNING, PAUSED, RESTARTING and DESTROYED with put, FAILED
+Its writes follow ``AbstractHerder`` and its listeners: RUNNING, PAUSED, RESTARTING and DESTROYED with put, FAILED
 and UNASSIGNED with putSafe, each carrying the generation that the worker received last.
 """
 
@@ -27,8 +27,8 @@ Key = ConnectorKey | TaskKey
 
 @dataclass(slots=True)
 class StatusEnvironment:
-    """What the processes of a run share: time, chance, the present phase's plan, what to call after an append, and what
-    struck so far."""
+    """The processes of a run share this: time, chance, the present phase's plan, the call after an append, and the
+    faults that struck so far."""
 
     clock: VirtualClock
     random: Random
@@ -185,7 +185,7 @@ class WorkerProcess:
             self.write(key, Status.RUNNING, safe=False)
 
     def clean_up(self, configured: Iterable[Key]) -> None:
-        """What a leader does on every assignment: tombstones for what is cached and not configured any more."""
+        """A leader writes these on every assignment: tombstones for all that is cached and not configured any more."""
         keep = set(configured)
         for name in self.store.cache.connectors():
             if ConnectorKey(name) in keep:
@@ -200,7 +200,7 @@ class WorkerProcess:
 
     @property
     def pending(self) -> list[str]:
-        """What has not come to rest, by name."""
+        """The parts that have not come to rest, by name."""
         found = []
         if self.store.in_flight:
             found.append(f"{self.name} has {self.store.in_flight} sends in flight")
