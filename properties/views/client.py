@@ -121,6 +121,8 @@ class Client:
     """The partitions of its process's fetches and offsets since its last assignment."""
     spoke: RequestObserved | None = None
     """Its last request to the coordinator."""
+    acted_ms: int = 0
+    """When its application's thread last sent a request: any but Heartbeat and LeaveGroup."""
     recognised_ms: int = 0
     """When its coordinator last replied to it as to a member."""
     is_cut_off: bool = False
@@ -208,6 +210,8 @@ class Client:
             self._begin_round(request)
         elif request.api == Api.LEAVE_GROUP:
             self._leave(request)
+        if request.api not in {Api.HEARTBEAT, Api.LEAVE_GROUP}:
+            self.acted_ms = request.time_ms
 
     def _begin_round(self, join: RequestObserved) -> None:
         unsure = self.since.closed is not None or self.since.unseen is not None
@@ -223,6 +227,8 @@ class Client:
         self.since.left = request
         if isinstance(request, RequestObserved):
             self.left = request
+            timeout_ms = self.join.rebalance_timeout_ms if self.join else 0
+            self.since.left_late = 0 < timeout_ms <= request.time_ms - self.acted_ms
         self.member_id, self.is_member, self.applied = "", False, None
         self.open = {number: each for number, each in self.open.items() if each.api not in CHAIN}
 
