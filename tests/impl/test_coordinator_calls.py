@@ -10,6 +10,7 @@ import pytest
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
+from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.monitor import Monitor
 from rebalance_check.impl.protocol.messages import (
@@ -59,13 +60,17 @@ class Plain(Coordinator):
 
 
 class Noting(Plain):
-    """Notes each call with its arguments, and whether the member's lock was held; each name in ``failing`` raises."""
+    """Notes each call with its arguments, and whether the member's lock was held; each name in ``failing`` raises.
+
+    `on_join_prepare` is finished unless ``prepares`` is False.
+    """
 
     def __init__(self, recorder: Recorder | None = None, *, member: str = "m0") -> None:
         super().__init__(CONFIG, recorder or Recorder("g", member, lambda: 0, lambda _: None), member=member)
         self.calls: list[tuple[object, ...]] = []
         self.held: dict[str, bool] = {}
         self.failing: set[str] = set()
+        self.prepares = True
 
     def _note(self, name: str, *args: object) -> None:
         self.calls.append((name, *args))
@@ -82,7 +87,7 @@ class Noting(Plain):
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
         self._note("on_join_prepare", generation_id, member_id)
-        return True
+        return self.prepares
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
         self._note("perform_assignment", leader_id, protocol, tuple(members))
@@ -205,6 +210,20 @@ def test_nothing_is_prepared_while_the_coordinator_is_unknown() -> None:
     member.receive(sent_by(member, FindCoordinatorRequest), FOUND, 0)
     member.poll(0)
     assert [name for name, *_ in member.calls] == ["on_join_prepare", "metadata"]
+
+
+def test_a_member_stays_in_its_generation__with_heartbeats__until_it_is_prepared() -> None:
+    member = stable(with_coordinator(Noting()))
+    member.prepares = False
+    member.request_rejoin("tried")
+    for _ in range(2):
+        member.poll(0)
+    assert member.called("on_join_prepare")[1:] == [(1, "id"), (1, "id")]
+    assert member.generation_if_stable() == Generation(1, "id", "p")
+    member.tick(HEARTBEAT_MS)
+    sent_by(member, HeartbeatRequest)
+    member.prepares = True
+    join(member, HEARTBEAT_MS)
 
 
 @pytest.mark.parametrize(
@@ -354,6 +373,17 @@ def test_a_member_prepares_again_after_a_reset_and_for_a_new_rebalance_alone(
     member.receive(number, refusal(api, error), HEARTBEAT_MS)
     join(member, HEARTBEAT_MS)
     assert member.called("on_join_prepare") == ([] if again is None else [again])
+
+
+def test_after_a_refusal_that_is_raised_the_next_poll_joins_at_once__under_the_same_id() -> None:
+    member, number = waiting_for("JoinGroup")
+    member.receive(number, JoinGroupReply(error=Error.GROUP_MAX_SIZE_REACHED), HEARTBEAT_MS)
+    with pytest.raises(GroupError, match="JoinGroup failed with GROUP_MAX_SIZE_REACHED"):
+        member.poll(HEARTBEAT_MS)
+    member.poll(HEARTBEAT_MS)
+    [(_, request)] = member.take_requests()
+    assert isinstance(request, JoinGroupRequest)
+    assert request.member_id == "id"
 
 
 def leave(member: Noting) -> None:

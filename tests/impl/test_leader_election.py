@@ -141,6 +141,14 @@ class Environment(Loopback):
         return [member for member in self.clients if self.elector(member).is_primary]
 
 
+def test_a_candidate_joins_the_kind_of_group_that_schema_registry_forms() -> None:
+    environment = Environment()
+    environment.start("m0", A)
+    elector = environment.elector("m0")
+
+    assert (elector.protocol_type(), elector.metadata()) == ("sr", [("v0", write_identity(A))])
+
+
 def test_all_members_agree_on_one_primary() -> None:
     environment = Environment()
     for member, identity in (("m0", C), ("m1", A), ("m2", B)):
