@@ -225,8 +225,9 @@ def test_an_election_that_failed_is_raised_at_each_poll() -> None:
     environment.start("m1", A)
     with pytest.raises(ElectionFailed, match="error 1: two members use one URL"):
         environment.run(5_000)
-    with pytest.raises(ElectionFailed):
-        environment.elector("m0").poll(environment.now_ms)
+    for _ in range(2):
+        with pytest.raises(ElectionFailed):
+            environment.elector("m0").poll(environment.now_ms)
 
 
 def test_the_role_is_part_of_what_an_answer_gives() -> None:
