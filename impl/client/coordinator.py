@@ -15,7 +15,7 @@ again after it raised; a fencing token for the outside environment comes from `g
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, Final
 
 from rebalance_check.impl.client.calling import Calling
@@ -36,7 +36,7 @@ MOST_ROUNDS: Final = 1_000
 """More often than this no poll goes round its join loop."""
 
 
-class Coordinator(Joining, ABC):
+class Coordinator(Joining):
     """One member of one group (``AbstractCoordinator``)."""
 
     metric_prefix: ClassVar[str] = "consumer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 _COORDINATOR_MOVED: Final = frozenset({Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR})
 
 
-class Joining(Heartbeating):
+class Joining(Heartbeating, ABC):
     """Sends JoinGroup and SyncGroup and reads their answers; the loop around them is `Coordinator`'s."""
 
     _sent_claims: tuple[str, ...] = ()

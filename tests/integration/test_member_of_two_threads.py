@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -135,8 +136,21 @@ class Shared:
     next_poll = next_ms
 
 
-def drives(threads: TwoThreads) -> None:
-    """The application polls a driven member while its thread lets it advance."""
+def polls(member: Member[ConsumerCoordinator], _: Shared) -> None:
+    """The application polls."""
+    member._poll_once()
+
+
+def calls(member: Member[ConsumerCoordinator], shared: Shared) -> None:
+    """The application asks its coordinator something between two polls."""
+    member.call(lambda _: shared.use(DUE_MS))
+
+
+USES = {"polls": polls, "calls": calls}
+
+
+def drives(threads: TwoThreads, use: str = "polls") -> None:
+    """The application uses a driven member while its thread lets it advance."""
     client, _ = about_to_complete(threads)
     member = Member(client, "127.0.0.1:9")
     thread, shared = member._thread, Shared()
@@ -146,7 +160,7 @@ def drives(threads: TwoThreads) -> None:
     def in_the_thread() -> None:
         thread._do(shared.advance)
 
-    threads.run(member._poll_once, in_the_thread)
+    threads.run(lambda: USES[use](member, shared), in_the_thread)
     if thread.fault is not None:
         raise thread.fault
 
@@ -160,8 +174,9 @@ def test_in_every_schedule_the_commit_of_a_callback_is_answered_and_heartbeats_g
     assert schedules(OURS, completes) > 60
 
 
-def test_in_every_schedule_one_thread_uses_a_driven_member() -> None:
-    assert schedules("tests/integration/test_member", drives) >= 4
+@pytest.mark.parametrize("use", USES)
+def test_in_every_schedule_one_thread_uses_a_driven_member(use: str) -> None:
+    assert schedules("tests/integration/test_member", partial(drives, use=use)) >= 4
 
 
 @pytest.mark.parametrize(
@@ -178,9 +193,12 @@ def test_without_the_monitor_some_schedule_fails(function: str, old: str, new: s
         schedules(OURS, completes)
 
 
-@pytest.mark.parametrize("function", ["sockets:Member._poll_once", "thread:MemberThread._do"])
-def test_a_driver_that_does_not_take_the_monitor_is_seen(function: str) -> None:
+@pytest.mark.parametrize(
+    ("function", "use"),
+    [("sockets:Member._poll_once", "polls"), ("sockets:Member.call", "calls"), ("thread:MemberThread._do", "polls")],
+)
+def test_a_driver_that_does_not_take_the_monitor_is_seen(function: str, use: str) -> None:
     kind = "self._thread.monitor" if function.startswith("sockets") else "self.monitor"
     mutant = edited(f"integration.driver.{function}", f"with {kind}:", "if True:")
     with planted(mutant), pytest.raises(AssertionError, match="both threads use the member"):
-        schedules("tests/integration/test_member", drives)
+        schedules("tests/integration/test_member", partial(drives, use=use))
