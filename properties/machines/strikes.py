@@ -50,7 +50,7 @@ STRIKES: Final = (
     ),
     Strike(OF_APPLICATIONS, r"process {member}\.random\d+", STRUCK),
 )  # fmt: skip
-"""What may strike a member: its next request or reply, its connection, what its application does."""
+"""The faults that may strike a member: its next request or reply, its connection, a step of its application."""
 
 
 class StruckChoices(Choices):
