@@ -16,6 +16,8 @@ class Contract(StrEnum):
 
     - A member that is answered ILLEGAL_GENERATION joins again under its id (Java, kafka-python 3), or without one.
     - A JoinGroup is sent at once (Java, kafka-python 3), or when no other request to the coordinator is in flight.
+    - Heartbeats go on as soon as JoinGroup is answered (Java), or not before SyncGroup is.
+    - `on_join_prepare` is not called again in a chain in which it raised (Java), or at the next poll.
     """
 
     JAVA = "java"

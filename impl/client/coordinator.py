@@ -51,7 +51,7 @@ class Coordinator(Joining):
         """Give up what the old generation granted; the arguments are that generation (-1 and "" after a reset).
 
         Called before the first JoinGroup of a rebalance and again after every reset. False means "not finished, call
-        again, do not join yet". It is not called again in the same chain after it raised.
+        again, do not join yet". After it raised it is not called again in the same chain (kafka-python: it is).
         """
 
     @abstractmethod
@@ -178,14 +178,19 @@ class Coordinator(Joining):
             sent.handle(sent, reply)
 
     def _prepared(self) -> bool:
-        """Run `on_join_prepare` once per chain; the flag falls first, so an exception is no invitation to repeat."""
+        """Run `on_join_prepare` once per chain; the flag falls first, so an exception is no invitation to repeat.
+
+        In kafka-python it is one: there the flag falls after the call.
+        """
         if not self._needs_join_prepare:
             return True
         self._needs_join_prepare = False
-        of = self._generation
-        with Calling(self.recorder, self.member, ON_JOIN_PREPARE, of) as call, self.monitor.released():
-            prepared = call.finished = self.on_join_prepare(of.generation_id, of.member_id)
-        self._needs_join_prepare = self._needs_join_prepare or not prepared
+        of, prepared = self._generation, not self._repeats_preparation()
+        try:
+            with Calling(self.recorder, self.member, ON_JOIN_PREPARE, of) as call, self.monitor.released():
+                prepared = call.finished = self.on_join_prepare(of.generation_id, of.member_id)
+        finally:
+            self._needs_join_prepare = self._needs_join_prepare or not prepared
         return prepared
 
     def _finish(self, attempt: JoinAttempt) -> None:

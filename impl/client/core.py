@@ -108,6 +108,14 @@ class CoordinatorCore:
         """Whether a member that was refused joins again under its id."""
         return error is Error.ILLEGAL_GENERATION and self.config.contract is Contract.JAVA
 
+    def _rests_until_stable(self) -> bool:
+        """Whether heartbeats are off, and no time-out counts, until SyncGroup is answered."""
+        return self.config.contract is Contract.KAFKA_PYTHON and self._state is not MemberState.STABLE
+
+    def _repeats_preparation(self) -> bool:
+        """Whether `on_join_prepare` is called again in a chain in which it raised."""
+        return self.config.contract is Contract.KAFKA_PYTHON
+
     # ------------------------------------------------------------------------------------------------ requests
 
     def _awaits_answers(self) -> bool:

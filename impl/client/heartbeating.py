@@ -6,7 +6,7 @@ how a member can be alive for the coordinator and useless, or out of the group a
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rebalance_check.impl.client.core import CoordinatorCore, Sent
 from rebalance_check.impl.client.failures import GroupError
@@ -14,6 +14,9 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import GroupReply, HeartbeatRequest, LeaveGroupRequest, MemberIdentity
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
+
+LONGEST_REASON: Final = 255
+"""Clients cut the reasons that they give to so many characters (KIP-800)."""
 
 _JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
 _MEMBER_REFUSED = frozenset({Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID})
@@ -65,6 +68,8 @@ class Heartbeating(CoordinatorCore):
 
     def _heartbeats_enabled(self) -> bool:
         """No heartbeats while a JoinGroup is parked (the coordinator needs none then) or after a fatal error."""
+        if self._rests_until_stable():
+            return False
         return self._state in _JOINED and self._failure is None and not self._closed
 
     # ------------------------------------------------------------------------------------------------ heartbeats
@@ -114,7 +119,7 @@ class Heartbeating(CoordinatorCore):
     def request_rejoin(self, reason: str) -> None:
         """Join again at the next poll; membership stays what it is."""
         self._rejoin_needed = True
-        self._rejoin_reason = reason
+        self._rejoin_reason = reason[:LONGEST_REASON]
 
     # ------------------------------------------------------------------------------------------------ leaving
 
@@ -130,7 +135,7 @@ class Heartbeating(CoordinatorCore):
                     group_id=self.config.group_id,
                     version=self.config.leave_group_version,
                     client_id=self.config.client_id,
-                    members=(MemberIdentity(self._generation.member_id, None, reason),),
+                    members=(MemberIdentity(self._generation.member_id, None, reason[:LONGEST_REASON]),),
                 ),
                 self._leave_answered,
             )

@@ -212,6 +212,8 @@ class Joining(Heartbeating, ABC):
         elif reply.protocol_name is not None and reply.protocol_name != self._generation.protocol:
             self._fail_join(Retry.NEVER, self._wrong_protocol(Api.SYNC_GROUP, reply.protocol_name))
         elif self._join is not None:
+            if self._rests_until_stable():
+                self._timers.arm(self._now_ms)
             self._state = MemberState.STABLE
             self._rejoin_needed = False
             self._rejoin_reason = None

@@ -11,7 +11,7 @@ from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyA
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.committing import Commit
-from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.config import ClientConfig, Contract
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.protocol.consumer_protocol import (
@@ -69,6 +69,7 @@ class ClientScenario(RebalanceListener):
         self.config = ClientConfig(
             group_id="g", session_timeout_ms=10_000, rebalance_timeout_ms=60_000,
             group_instance_id=named.get("instance"), leave_on_close="stays" not in named,
+            contract=Contract(named.get("contract", Contract.JAVA)),
         )  # fmt: skip
         self.assignors = named.get("assignors", DEFAULT_ASSIGNORS[protocol]).split(",")
         self.failing: set[str] = set()
@@ -221,13 +222,14 @@ def text_of(request: MemberRequest) -> str:
 # ---------------------------------------------------------------------------------------------------- the application
 
 
-@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays looks-up pattern asks")
+@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays looks-up pattern asks contract")
 def member(scenario: ClientScenario, words: list[str], options: Options) -> str:
     """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``assignors=`` lists its offers,
     ``instance=i`` makes it a static member, ``auto-commit=`` commits positions every so many ms, ``stays=yes`` keeps it
     a member when it closes. With ``looks-up=yes`` it has yet to find its coordinator, and the scenario replies to its
     look-ups; without, they are answered at once. ``pattern=t.*`` subscribes to a pattern; with ``asks=yes`` the
-    consumer asks for the topics of the cluster before it joins.
+    consumer asks for the topics of the cluster before it joins. ``contract=kafka-python`` has it follow the rules of
+    kafka-python 2.
     """
     scenario.begin(words[0], options)
     return ""

@@ -54,9 +54,9 @@ OF_CONSUMERS = {
 """``ConsumerCoordinator.ConsumerCoordinatorMetrics``."""
 
 READINGS: dict[str, dict[str, float]] = {
-    "heartbeat": {"heartbeat-response-time-max": 70, "heartbeat-rate": 1 / 30, "heartbeat-total": 1},
+    "heartbeat": {"heartbeat-response-time-max": 75, "heartbeat-rate": 1 / 30, "heartbeat-total": 1},
     "join": {"join-time-avg": 50, "join-time-max": 70, "join-rate": 2 / 30, "join-total": 2},
-    "sync": {"sync-time-avg": 50, "sync-time-max": 80, "sync-rate": 3 / 30, "sync-total": 3},
+    "sync": {"sync-time-avg": 52, "sync-time-max": 86, "sync-rate": 3 / 30, "sync-total": 3},
     "rebalance": {
         "rebalance-latency-avg": 55, "rebalance-latency-max": 100, "rebalance-latency-total": 220,
         "rebalance-total": 4, "rebalance-rate-per-hour": 480,
@@ -65,7 +65,7 @@ READINGS: dict[str, dict[str, float]] = {
 }  # fmt: skip
 """By sensor the metrics that read it, each with its value after the recordings of `RECORDED`."""
 
-RECORDED = {"heartbeat": [70], "join": [30, 70], "sync": [30, 40, 80], "rebalance": [20, 40, 60, 100],
+RECORDED = {"heartbeat": [75], "join": [30, 70], "sync": [30, 40, 86], "rebalance": [20, 40, 60, 100],
             "failed_rebalance": [0, 0, 0, 0, 0]}  # fmt: skip
 
 

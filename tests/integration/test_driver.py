@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from random import Random
 
 import pytest
 
@@ -22,13 +23,16 @@ from rebalance_check.impl.protocol.messages import JoinGroupRequest, LeaveGroupR
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.driver.config import ConnectionConfig
+from rebalance_check.integration.driver.keeper import Open
 from rebalance_check.integration.driver.link import patience_ms
+from rebalance_check.integration.driver.member import DrivenMember
 from rebalance_check.integration.driver.sockets import Member, NoBrokersAvailable
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import CoordinatorFound, Event, MembershipLost
+from tests.impl.found_coordinator import with_coordinator
 
 Start = Callable[..., Member[ConsumerCoordinator]]
 
@@ -254,8 +258,113 @@ def test_a_member_that_is_dropped_without_close_ends_its_heartbeats(broker: Embe
     member.__enter__()
     member.await_stable(10)
     thread = next(one for one in threading.enumerate() if one.name == "member m0")
+    assert thread.daemon, "a program that ends without closing its member would hang"
     del member
     gc.collect()
     thread.join(10)
     assert not thread.is_alive()
     assert coordinator.generation_if_stable() is not None  # it did not leave: the coordinator waits for its session
+
+
+def test_a_fault_of_the_thread_is_raised_by_one_poll__and_the_member_goes_on(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    tick, faults = ConsumerCoordinator.tick, [ZeroDivisionError("in the thread")]
+
+    def faulty(one: ConsumerCoordinator, now_ms: int) -> None:
+        if faults:
+            raise faults.pop()
+        tick(one, now_ms)
+
+    monkeypatch.setattr(ConsumerCoordinator, "tick", faulty)
+    with pytest.raises(ZeroDivisionError, match="in the thread"):
+        member.poll(10)
+    member.poll(0.5)
+    assert member.coordinator.generation_if_stable() is not None
+
+
+def test_a_member_that_is_killed_has_no_thread_any_more(start: Start) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    thread = next(one for one in threading.enumerate() if one.name == "member m0")
+    member.kill()
+    assert not thread.is_alive()
+
+
+def test_a_thread_that_ends_itself_does_not_wait_for_itself(start: Start) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    thread = next(one for one in threading.enumerate() if one.name == "member m0")
+    problems: list[Exception] = []
+
+    def end() -> None:
+        try:
+            member.kill()
+        except RuntimeError as problem:
+            problems.append(problem)
+
+    member._thread._loop.call_soon_threadsafe(end)
+    thread.join(10)
+    assert (problems, thread.is_alive()) == ([], False)
+
+
+def test_a_member_that_waits_lets_others_use_it(start: Start) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    waiting = threading.Thread(target=member.poll, args=(3,))
+    waiting.start()
+    time.sleep(0.3)
+    started = time.monotonic()
+    member.call(lambda one: one.owned)
+    took_s = time.monotonic() - started
+    member.wake_up()
+    waiting.join()
+    assert took_s < 1.5
+
+
+def test_a_poll_has_its_requests_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    member = Member(driven().coordinator, "127.0.0.1:9")
+    woken: list[None] = []
+    monkeypatch.setattr(member._thread, "advance_soon", lambda: woken.append(None))
+    monkeypatch.setattr(member, "_require_connection", lambda: None)
+    member._poll_once()
+    assert len(woken) == 1
+
+
+# --------------------------------------------------------------------------------------------------- without sockets
+
+
+def driven(times: ConnectionConfig | None = None) -> DrivenMember:
+    """A candidate, whose connections the test plays."""
+    config, recorder = ClientConfig(group_id="sr", client_id="m0"), Recorder("sr", "m0", lambda: 0, lambda _: None)
+    elector = LeaderElector(config, recorder, member="m0", identity=Identity("m0", 8081, scheme="http"))
+    return DrivenMember(elector, [("bootstrap", 9092)], times or ConnectionConfig(), Random(0))
+
+
+def test_a_member_connects_to_its_coordinator_as_soon_as_that_is_found() -> None:
+    member = driven()
+    with_coordinator(member.coordinator)
+    member.opened(0, 0)
+    assert [(order.host, order.port) for order in member.take_orders() if isinstance(order, Open)] == [("node1", 9092)]
+
+
+def test_a_coordinator_is_forgotten_when_its_connection_breaks() -> None:
+    member = driven()
+    with_coordinator(member.coordinator)
+    member.opened(0, 0)
+    ((number, *_),) = [order for order in member.take_orders() if isinstance(order, Open)]
+    member.lost(number, 0, "the network is down")
+    assert member.coordinator.coordinator_unknown()
+
+
+def test_a_look_up_that_reaches_no_node_is_made_again_later() -> None:
+    member = driven(ConnectionConfig(reconnect_backoff_ms=5_000, reconnect_backoff_max_ms=5_000))
+    member.poll(0)
+    ((number, *_),) = [order for order in member.take_orders() if isinstance(order, Open)]
+    member.lost(number, 0, "refused")
+    assert member.next_poll() == 100
+    member.poll(100)
+    assert member.take_orders() == [], "no connection may be opened yet"
+    assert member.next_poll() == 300
