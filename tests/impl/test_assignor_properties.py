@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -15,9 +16,10 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.mutants import planted
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
 from rebalance_check.impl.protocol.sticky_user_data import write_sticky
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 Group = tuple[dict[str, int], dict[str, Subscription]]
 TOPICS = ("a", "b", "c")
@@ -188,3 +190,34 @@ def test_the_user_data_gives_the_generation__of_clients_before_kip_792() -> None
     old = Subscription(topics=("a",), owned=(A0,), user_data=(6).to_bytes(4, "big"))
     assigned = CooperativeStickyAssignor().assign({"a": 1}, {"m0": claimant(5, A0), "m1": old})
     assert assigned == {"m0": (), "m1": (A0,)}
+
+
+def test_a_member_that_names_a_partition_twice_claims_it_once() -> None:
+    members = {"m0": claimant(5, A0, A0), "m1": claimant(5, A1)}
+    assert CooperativeStickyAssignor().assign({"a": 2}, members) == {"m0": (A0,), "m1": (A1,)}
+
+
+def test_sticky_believes_its_own_user_data_alone() -> None:
+    members = {"m0": claimant(9, A0), "m1": claimant(9, A1)}
+    members = {
+        name: replace(one, user_data=write_sticky((A1, A0)[n : n + 1], 3))
+        for n, (name, one) in enumerate(members.items())
+    }
+    assert StickyAssignor().assign({"a": 2}, members) == {"m0": (A1,), "m1": (A0,)}
+
+
+def test_sticky_remembers_its_last_assignment__and_says_nothing_before_the_first() -> None:
+    sticky = StickyAssignor()
+    assert sticky.subscription_user_data(("a",)) is None
+    sticky.on_assignment(Assignment(partitions=(A1, A0)), 6)
+    assert sticky.subscription_user_data(("a",)) == write_sticky((A1, A0), 6)
+
+
+EAGER, BOTH = {RebalanceProtocol.EAGER}, {RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE}
+
+
+@pytest.mark.parametrize(
+    ("name", "protocols"), [("range", EAGER), ("roundrobin", EAGER), ("sticky", EAGER), ("cooperative-sticky", BOTH)]
+)
+def test_kafkas_assignors_have_their_names_and_protocols(name: str, protocols: set[RebalanceProtocol]) -> None:
+    assert {assignor.name: assignor.protocols for assignor in ALL}[name] == protocols
