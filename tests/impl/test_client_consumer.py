@@ -59,6 +59,7 @@ REBALANCES = (*STABLE, "advance 3000", "reply Heartbeat REBALANCE_IN_PROGRESS", 
         ("range,cooperative-sticky", RebalanceProtocol.EAGER),
         ("cooperative-sticky,range", RebalanceProtocol.EAGER),
     ],
+    ids=["cooperative", "eager first", "eager last"],
 )
 def test_the_protocol_is_the_highest_that_all_assignors_support(assignors: str, protocol: RebalanceProtocol) -> None:
     assert consumer_after(f"member cooperative assignors={assignors}").member.protocol is protocol
