@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -15,9 +16,10 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.mutants import planted
-from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
 from rebalance_check.impl.protocol.sticky_user_data import write_sticky
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 Group = tuple[dict[str, int], dict[str, Subscription]]
 TOPICS = ("a", "b", "c")
@@ -115,7 +117,7 @@ def test_no_balanced_assignment_keeps_more__by_trying_them_all(group: Group) -> 
     )
 
 
-@given(group=groups(wild=False))
+@given(group=groups(wild=False) | groups(equal=True, wild=False))
 def test_cooperative_leaves_out_exactly_what_changes_hands(group: Group) -> None:
     members = group[1]
     assigned, target = CooperativeStickyAssignor().assign(*group), cooperative_target(group)
@@ -161,6 +163,22 @@ def test_sticky_never_swaps_two_partitions_of_a_topic_between_two_members(group:
     assert not any((topic, new, old) in moves for topic, old, new in moves)
 
 
+def test_what_would_be_swapped_stays_where_it_is() -> None:
+    """On the way to balance m1 would give a-2 to m2 and take a-0 from it: a-2 goes home instead."""
+    owned = {"m0": "", "m1": "a2 b0 b1 b2 b3 b4 b5", "m2": "a0 a3 c0"}
+    topics = {"m0": "b", "m1": "ab", "m2": "ac"}
+    members = {
+        name: Subscription(
+            topics=tuple(topics[name]),
+            user_data=write_sticky([TopicPartition(one[0], int(one[1])) for one in claims.split()], 3),
+        )
+        for name, claims in owned.items()
+    }
+    assigned = StickyAssignor().assign({"a": 4, "b": 6, "c": 1}, members)
+    assert [tp.name for tp in assigned["m1"]] == ["a-2", "b-3", "b-4", "b-5"]
+    assert [tp.name for tp in assigned["m2"]] == ["a-0", "a-1", "a-3", "c-0"]
+
+
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
 
@@ -180,11 +198,52 @@ def test_the_claim_of_the_newer_generation_wins_and_needs_no_extra_round() -> No
 
 
 def test_an_old_claim_without_a_competitor_is_honoured() -> None:
-    members = {"m0": claimant(1, A0), "m1": claimant(9, A1)}
-    assert CooperativeStickyAssignor().assign({"a": 2}, members) == {"m0": (A0,), "m1": (A1,)}
+    members = {"m0": claimant(9), "m1": claimant(9, A0), "m2": claimant(1, A1)}
+    assigned = CooperativeStickyAssignor().assign({"a": 3}, members)
+    assert assigned == {"m0": (TopicPartition("a", 2),), "m1": (A0,), "m2": (A1,)}
 
 
 def test_the_user_data_gives_the_generation__of_clients_before_kip_792() -> None:
     old = Subscription(topics=("a",), owned=(A0,), user_data=(6).to_bytes(4, "big"))
     assigned = CooperativeStickyAssignor().assign({"a": 1}, {"m0": claimant(5, A0), "m1": old})
     assert assigned == {"m0": (), "m1": (A0,)}
+
+
+def test_a_member_that_names_a_partition_twice_claims_it_once() -> None:
+    members = {"m0": claimant(5, A0, A0), "m1": claimant(5, A1)}
+    assert CooperativeStickyAssignor().assign({"a": 2}, members) == {"m0": (A0,), "m1": (A1,)}
+
+
+def test_sticky_believes_its_own_user_data_alone() -> None:
+    members = {"m0": claimant(9, A0), "m1": claimant(9, A1)}
+    members = {
+        name: replace(one, user_data=write_sticky((A1, A0)[n : n + 1], 3))
+        for n, (name, one) in enumerate(members.items())
+    }
+    assert StickyAssignor().assign({"a": 2}, members) == {"m0": (A1,), "m1": (A0,)}
+
+
+def test_a_claim_to_a_topic_that_the_member_dropped_counts_for_nothing() -> None:
+    b0 = TopicPartition("b", 0)
+    dropped = Subscription(topics=("a",), user_data=write_sticky((b0,), 3))
+    members = {"m0": dropped, "m1": Subscription(topics=("a", "b"))}
+    assert StickyAssignor().assign({"a": 1, "b": 1}, members) == {"m0": (A0,), "m1": (b0,)}
+
+
+def test_sticky_remembers_its_last_assignment__and_says_nothing_before_the_first() -> None:
+    sticky = StickyAssignor()
+    assert sticky.subscription_user_data(("a",)) is None
+    sticky.on_assignment(Assignment(partitions=(A1, A0)), 6)
+    assert sticky.subscription_user_data(("a",)) == write_sticky((A1, A0), 6)
+
+
+EAGER, BOTH = {RebalanceProtocol.EAGER}, {RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE}
+
+
+@pytest.mark.parametrize(
+    ("name", "protocols"),
+    [("range", EAGER), ("roundrobin", EAGER), ("sticky", EAGER), ("cooperative-sticky", BOTH)],
+    ids=["range", "roundrobin", "sticky", "cooperative-sticky"],
+)
+def test_kafkas_assignors_have_their_names_and_protocols(name: str, protocols: set[RebalanceProtocol]) -> None:
+    assert {assignor.name: assignor.protocols for assignor in ALL}[name] == protocols

@@ -1,4 +1,4 @@
-"""The sticky family where members and replicas have racks (KIP-881): balance first, then nearness, then stickiness."""
+"""Assignors where members and replicas have racks (KIP-881): balance first, then nearness, then stickiness."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.racks import Nearness
+from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.protocol.consumer_protocol import Subscription, read_subscription, write_subscription
 from rebalance_check.impl.protocol.java_order import PartitionSet
@@ -63,7 +64,7 @@ def test_an_owner_that_is_far_keeps_its_partition__when_nobody_is_near() -> None
 
 def test_balance_comes_before_nearness() -> None:
     members = {"m0": member("r0"), "m1": member("r1")}
-    assigned = StickyAssignor().assign({"a": 4}, members, {"a": (["r0"], ["r0"], ["r0"], ["r0"])})
+    assigned = StickyAssignor().assign({"a": 4}, members, {"a": (["r0"], ["r0"], ["r0"], ["r2"])})
     assert [len(given_to) for given_to in assigned.values()] == [2, 2]
 
 
@@ -103,6 +104,13 @@ def test_racks_change_nothing__where_every_partition_is_in_every_rack(
     group = {f"m{n}": member(rack, *claims.get(n, ())) for n, rack in enumerate(members)}
     assigned = make().assign({"a": 12}, group, {"a": [RACKS] * 12})
     assert assigned == make().assign({"a": 12}, group)
+
+
+def test_range_keeps_partitions_of_one_number_together__though_their_replicas_are_in_different_racks() -> None:
+    racks = {"a": (["r1"], ["r0"]), "b": (["r0"], ["r1"])}
+    members = {"m0": member("r0", topics=("a", "b")), "m1": member("r1", topics=("a", "b"))}
+    assigned = RangeAssignor().assign({"a": 2, "b": 2}, members, racks)
+    assert assigned == {f"m{n}": partitions(n) + partitions(n, topic="b") for n in (0, 1)}
 
 
 def test_the_rack_is_read_from_version_3_of_the_subscription_alone() -> None:
