@@ -23,7 +23,7 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.connect.assignors import incremental
 from rebalance_check.impl.connect.herder.restarting import Restarting, rank
 from rebalance_check.impl.connect.status.writing import StatusWriting
-from rebalance_check.impl.connect.worker import coordinator as worker
+from rebalance_check.impl.connect.workers import coordinator as worker
 from rebalance_check.impl.runtime.faults import NO_FAULTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate

@@ -26,7 +26,7 @@ from rebalance_check.impl.connect.status.codec import Status, StatusValue
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.workers.config import WorkerConfig
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode, ConnectorTask
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder

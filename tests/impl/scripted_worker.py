@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from rebalance_check.impl.connect.assignors.round import ConnectAssignor
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import (
     ConnectAssignment,
     ConnectMode,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.connect.herder.config import HerderConfig
-from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.workers.config import WorkerConfig
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 

@@ -12,7 +12,7 @@ from rebalance_check.impl.connect.config.errors import ConfigStoreError
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.herder.completing import Completing
 from rebalance_check.impl.connect.herder.waits import Steps
-from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.workers.config import WorkerConfig
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from tests.impl.scripted_worker import work
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rebalance_check.impl.connect.worker.metrics import WorkerRebalanceMetrics
+from rebalance_check.impl.connect.workers.metrics import WorkerRebalanceMetrics
 from rebalance_check.impl.protocol.connect_protocol import (
     CONFIG_MISMATCH,
     ConnectAssignment,

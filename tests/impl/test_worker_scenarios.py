@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.workers.config import WorkerConfig
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.scenarios import Scenario
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

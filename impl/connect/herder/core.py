@@ -19,9 +19,9 @@ from rebalance_check.impl.connect.herder.threads import Threads
 from rebalance_check.impl.connect.herder.waits import Steps, Wait, never
 from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.herder.worker import Worker
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
-from rebalance_check.impl.connect.worker.metrics import WorkerRebalanceMetrics
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.metrics import WorkerRebalanceMetrics
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
 from rebalance_check.impl.runtime.metrics import Metrics, Value
 from rebalance_check.impl.runtime.recorder import Recorder

@@ -14,7 +14,7 @@ from rebalance_check.impl.connect.herder.core import HerderParts
 from rebalance_check.impl.connect.herder.serving import Serving
 from rebalance_check.impl.connect.herder.waits import Steps, Wait
 from rebalance_check.impl.connect.status.codec import ConnectorKey
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 

@@ -24,8 +24,8 @@ from rebalance_check.impl.connect.herder.worker import Worker
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.connect.status.shared_log import Channel
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectMode
 from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 from rebalance_check.impl.runtime.recorder import Recorder

@@ -21,8 +21,8 @@ from rebalance_check.impl.connect.herder.statuses import StatusWriter
 from rebalance_check.impl.connect.herder.work_events import WorkEvents, work_name
 from rebalance_check.impl.connect.herder.worker import Worker
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode, ConnectorTask
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.comparison.workers.our_worker import OurWorker

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.impl.client.failures import GroupError
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode, ConnectorTask
 from rebalance_check.impl.protocol.messages import (
     FindCoordinatorReply,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.workers.config import WorkerConfig
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 
 

@@ -30,7 +30,7 @@ from rebalance_check.impl.connect.herder.work_events import WorkEvents
 from rebalance_check.impl.connect.herder.worker import Worker
 from rebalance_check.impl.connect.status.log import CLIENT_ID_SUFFIX
 from rebalance_check.impl.connect.status.store import StatusStore
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.connect.workers.build import SINK_CONNECTOR, SOURCE_CONNECTOR
 from rebalance_check.integration.connect.workers.journal import STARTED, STOPPED

@@ -14,9 +14,9 @@ from typing import TypeVar
 from rebalance_check.impl.client.failures import JoinAttempt, NotFinished
 from rebalance_check.impl.client.generation import Generation
 from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
-from rebalance_check.impl.connect.worker.leading import LeaderState
-from rebalance_check.impl.connect.worker.membership import WorkerMembership
-from rebalance_check.impl.connect.worker.reporting import names_of_owners
+from rebalance_check.impl.connect.workers.leading import LeaderState
+from rebalance_check.impl.connect.workers.membership import WorkerMembership
+from rebalance_check.impl.connect.workers.reporting import names_of_owners
 from rebalance_check.impl.protocol.connect_protocol import (
     EMPTY,
     PROTOCOL_TYPE,

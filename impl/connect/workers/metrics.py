@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.workers.coordinator import WorkerCoordinator
 from rebalance_check.impl.runtime.metrics import MetricGroup, Metrics, Sensor
 
 GROUP: Final = "connect-worker-rebalance-metrics"

@@ -9,10 +9,10 @@ from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation
 from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
 from rebalance_check.impl.connect.assignors.round import ConnectAssignor
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.leading import ConfigState, ConfigView, LeaderState
-from rebalance_check.impl.connect.worker.listener import WorkerListener
-from rebalance_check.impl.connect.worker.reporting import WorkerReporter
+from rebalance_check.impl.connect.workers.config import WorkerConfig
+from rebalance_check.impl.connect.workers.leading import ConfigState, ConfigView, LeaderState
+from rebalance_check.impl.connect.workers.listener import WorkerListener
+from rebalance_check.impl.connect.workers.reporting import WorkerReporter
 from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectAssignment, ConnectMode, ConnectorTask
 from rebalance_check.impl.runtime.metrics import Metrics
 from rebalance_check.impl.runtime.recorder import Recorder
