@@ -1,1 +1,1 @@
-"""What no one here wrote: real brokers and real clients, driven, recorded and replayed."""
+"""Software of others: real brokers and real clients, driven, recorded and replayed."""

@@ -18,9 +18,9 @@ _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP raise SystemExit (128 + signal), so that context managers give back what they hold.
+    """Inside, SIGTERM and SIGHUP raise SystemExit (128 + signal), so that context managers give back their resources.
 
-    SIGINT does so by itself (KeyboardInterrupt). What is ignored stays so (``nohup``). Outside the main thread signals
+    SIGINT does so by itself (KeyboardInterrupt). Ignored ones stay ignored (``nohup``). Outside the main thread signals
     cannot be handled: nothing changes.
     """
     with _handled(_ENDINGS, _exit):
@@ -50,9 +50,9 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """Inside, the first SIGINT, SIGTERM or SIGHUP is a request; a second one does what it did before.
+    """Inside, the first SIGINT, SIGTERM or SIGHUP is a request; a second one acts as before.
 
-    Work that looks at the request ends in good order, says what it did, and can go on later. What is ignored stays so.
+    Work that looks at the request ends in good order, reports, and can go on later. Ignored signals stay ignored.
     Outside the main thread signals cannot be handled: there is never a request.
     """
     request = StopRequest()
@@ -75,7 +75,7 @@ def is_interrupted() -> bool:
 def _handled(
     numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
 ) -> Iterator[Callable[[], None]]:
-    """Inside, ``handler`` takes those of the signals that are not ignored; yields what undoes it early."""
+    """Inside, ``handler`` takes those of the signals that are not ignored; yields a function that undoes it early."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None
         return

@@ -15,7 +15,7 @@ def wall_to_monotonic_ns(readings: int = 100) -> int:
 
     A process that loses the processor between two readings would take the wait for a difference of the clocks, so the
     quickest of several ``readings`` counts. The figure is never too small by more than those few nanoseconds: what the
-    wall clock dates does not move before what the monotonic clock dated earlier.
+    wall clock dates does not move before an event that the monotonic clock dated earlier.
     """
     return min(_reading() for _ in range(readings))[1]
 

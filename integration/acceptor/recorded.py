@@ -180,7 +180,7 @@ def _member(event: RequestObserved) -> dict[str, Any]:
 
 
 def _join(event: RequestObserved) -> GroupRequest:
-    """The bytes of the metadata are not recorded: their digest, or what was read of them, stands for them."""
+    """The bytes of the metadata are not recorded: their digest, or their decoded form, stands for them."""
     read = (event.topics, event.owned, event.owned_generation, event.subscription_version, event.malformed)
     metadata = (event.metadata or repr(read)).encode()
     return JoinGroupRequest(

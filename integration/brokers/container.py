@@ -31,7 +31,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 IMAGE_SETTING: Final = "REBALANCE_CHECK_KAFKA_IMAGE"
 DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
 LABEL: Final = "io.github.rebalance-check"
-"""Every container of this suite carries this label: ``docker ps --filter label=...`` shows what is left."""
+"""Every container of this suite carries this label: ``docker ps --filter label=...`` shows those that are left."""
 
 OWNER_SETTING: Final = "REBALANCE_CHECK_OWNER"
 """The environment's value for that label, where runs that share a machine must be distinguished."""
@@ -48,7 +48,7 @@ _CLASS_PATH: Final = "/opt/kafka/libs/*"
 class RealKafka(DockerContainer):
     """One KRaft node. ``image`` holds a Java runtime and Kafka's jars in /opt/kafka/libs; ``bootstrap`` is its address.
 
-    Its ``port`` is published on loopback only, and chosen before the start, because Kafka must know what to advertise.
+    Its ``port`` is published on loopback only, and chosen before the start, because Kafka must know its address.
     ``properties`` are the text of ``server.properties``; by default it is the only node.
     """
 
@@ -99,7 +99,7 @@ def containered_kafka(image: str | None = None) -> Iterator[tuple[str, str]]:
     ``image`` defaults to the environment's REBALANCE_CHECK_KAFKA_IMAGE, then to the public image.
     """
     name = image or os.environ.get(IMAGE_SETTING) or DEFAULT_IMAGE
-    # Ryuk, the companion that removes what a killed process leaves behind, is an image of a registry; we remove
+    # Ryuk, the companion that removes the remains of a killed process, is an image of a registry; we remove
     # containers ourselves, also after a failure or an interrupt.
     testcontainers_config.ryuk_disabled = True
     require_docker()
@@ -116,7 +116,7 @@ def start_container(kafka: RealKafka, stack: ExitStack) -> RealKafka:
     except ImageNotFound as error:
         reason = error.explanation
     except DockerException as error:
-        # Also what comes when the image is not here and its registry cannot be reached.
+        # Also raised when the image is not here and its registry cannot be reached.
         reason = error
     raise RebalanceCheckError(
         f"no container of the image {kafka.image_name!r} can be started ({reason}): build it with .ci/image.sh, or set "

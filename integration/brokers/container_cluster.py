@@ -70,7 +70,7 @@ class ContainerNode:
 def containered_cluster(size: int, image: str | None = None) -> Iterator[tuple[Cluster, str]]:
     """Run ``size`` nodes and yield them with their release, not yet ready; all is gone afterwards."""
     name = image or os.environ.get(IMAGE_SETTING) or DEFAULT_IMAGE
-    testcontainers_config.ryuk_disabled = True  # as for a single node: we remove what we started ourselves
+    testcontainers_config.ryuk_disabled = True  # as for a single node: we remove our own containers
     require_docker()
     with ExitStack() as stack:
         network = stack.enter_context(Network(docker_network_kw={"labels": {LABEL: "kafka"}}))

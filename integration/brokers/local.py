@@ -46,7 +46,7 @@ def local_kafka(jars: Path | None = None) -> Iterator[tuple[str, str]]:
     """Run a Kafka node and yield its address and its release.
 
     ``jars`` is the folder of jars (default: the environment's REBALANCE_CHECK_KAFKA_JARS). Its files live in a new
-    temporary folder; process and folder are gone afterwards, whatever happened inside.
+    temporary folder; process and folder are gone afterwards, even after an error inside.
     """
     folder = jars_folder(jars)
     version = kafka_version(folder)

@@ -37,7 +37,7 @@ class Node(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it at once; what it had on disk stays."""
+        """End it at once; its files stay."""
         ...
 
     def start(self) -> None:
@@ -59,7 +59,7 @@ class Node(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Coordinator:
-    """Who leads a group's log: the node, and the leader epoch, which counts the coordinators of that log."""
+    """The leader of a group's log: the node, and the leader epoch, which counts the coordinators of that log."""
 
     node: int
     epoch: int
@@ -86,7 +86,7 @@ class Cluster:
     # ---------------------------------------------------------------------------------------- who coordinates
 
     def coordinator(self, group: str, *, timeout_s: float = CHANGE_TIMEOUT_S) -> Coordinator:
-        """Who leads the group's log, by the metadata that the running nodes agree on."""
+        """The leader of the group's log, by the metadata that the running nodes agree on."""
         return self._await(lambda: self._agreed(group), f"the running nodes do not agree who coordinates {group!r}",
                            timeout_s)  # fmt: skip
 
@@ -96,7 +96,7 @@ class Cluster:
         return max((each for each in seen if each is not None), key=lambda each: each.epoch, default=None)
 
     def ask_coordinator(self, group: str, request: ApiMessage, version: int) -> Any:
-        """What the newest coordinator that is known answers; None when there is none, or it does not answer."""
+        """The answer of the newest coordinator that is known; None when there is none, or it does not answer."""
         seen = self.seen_coordinator(group)
         return self._ask(seen.node, request, version) if seen is not None and seen.node in self.running else None
 

@@ -1,4 +1,4 @@
-"""`open_broker`: the one way to a broker, whatever it is."""
+"""`open_broker`: the one way to a broker of any kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXTERNAL_TIMEOUT_S = 5.0
 
 
 LONGEST_REQUEST_BYTES = 16 * 1024 * 1024
-"""What the embedded broker reads as one request here: random requests are longer than it would read by default."""
+"""The longest request that the embedded broker reads here: random ones are longer than it reads by default."""
 
 CLUSTER_TIMEOUT_S = 120.0
 """How long the nodes of a cluster may take to start, all at once, on a busy machine."""
@@ -45,7 +45,7 @@ class BrokerSpec(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``).
+    """A broker that coordinates groups: its address, and its name in reports (``embedded``, ``kafka 4.3.1``).
 
     Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``. A cluster has
     several addresses, with commas between them; its nodes are reached through ``cluster``. The embedded broker can be
@@ -66,7 +66,7 @@ def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManage
 
     ``embedded`` is the reference coordinator behind a port; ``local`` a Kafka started with plain ``java`` from the jars
     in REBALANCE_CHECK_KAFKA_JARS; ``testcontainers`` a Kafka in a container (image: REBALANCE_CHECK_KAFKA_IMAGE);
-    ``HOST:PORT`` one that runs already. Who can do without a socket says ``or_virtual``: then ``virtual``,
+    ``HOST:PORT`` one that runs already. A caller that needs no socket says ``or_virtual``: then ``virtual``,
     ``virtual:4.3.1`` and the like start Kafka's coordinator in virtual time. A broker that cannot be had raises
     `RebalanceCheckError`.
     """

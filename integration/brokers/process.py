@@ -12,9 +12,9 @@ from rebalance_check.integration.parent import ended_with_parent
 
 
 class ControlledProcess:
-    """What ``command`` starts, again after each end.
+    """The process of ``command``, started again after each end.
 
-    ``name`` is what `death` calls it; the file ``log`` takes what it prints.
+    ``name`` is its name in `death`; the file ``log`` takes its output.
     """
 
     def __init__(self, name: str, command: list[str], log: Path) -> None:

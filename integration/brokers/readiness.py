@@ -22,7 +22,7 @@ COORDINATES_NOT_YET: Final = frozenset(
         Error.UNKNOWN_SERVER_ERROR,
     }
 )
-"""What Kafka answers to the Heartbeat of an unknown member until it has loaded the group's partition."""
+"""Kafka's answers to the Heartbeat of an unknown member until it has loaded the group's partition."""
 
 
 def await_ready(
@@ -53,7 +53,7 @@ def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
 
     FindCoordinator makes the broker create its offsets topic; a Heartbeat for a group that does not exist is answered
     UNKNOWN_MEMBER_ID as soon as that topic is loaded, and NONE or an error of the coordinator before. Brokers of others
-    answer otherwise (kfake: GROUP_ID_NOT_FOUND): whatever they answer then, they coordinate.
+    answer otherwise (kfake: GROUP_ID_NOT_FOUND): with any answer at all they coordinate.
     """
     try:
         with Connection(bootstrap, timeout_s=5.0) as broker:

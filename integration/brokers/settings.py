@@ -45,7 +45,7 @@ _SMALL: Final = {
     "offsets.commit.timeout.ms": "60000",
 }
 
-# One thread reads and one handles: what arrives first is handled first, which replay counts on.
+# One thread reads and one handles: requests are handled in order of arrival, which replay counts on.
 _GROUPS: Final = {
     # The model has no initial delay in these runs, and sessions are short so that real expiry can be waited for.
     "group.initial.rebalance.delay.ms": "0",
@@ -99,7 +99,7 @@ _CLUSTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NodeAddress:
-    """Where one node of a cluster listens, and what it tells others: ``HOST:PORT`` each."""
+    """Where one node of a cluster listens, and which address it tells others: ``HOST:PORT`` each."""
 
     number: int
     listen: str

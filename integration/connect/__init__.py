@@ -1,3 +1,3 @@
 """Java Connect workers on a real broker: started, disturbed, recorded.
 
-What really runs is seen by a connector of ours."""
+A connector of ours observes the work that really runs."""

@@ -1,4 +1,4 @@
-"""What a member and its connections send, as messages of kafka-python, and what comes back."""
+"""The requests of a member and its connections as messages of kafka-python, and the responses."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def from_wire(response: Any, request: MemberRequest) -> MemberReply:
 
 
 def api_versions_request() -> ApiMessage:
-    """What a new connection begins with."""
+    """The first request of a new connection."""
     return _versioned(metadata.ApiVersionsRequest(), API_VERSIONS_VERSION)
 
 
 def served(response: Any) -> Ranges:
-    """What an ApiVersions response says."""
+    """The versions by api key, from an ApiVersions response."""
     return {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
 
 
@@ -74,7 +74,7 @@ def metadata_request(topics: tuple[str, ...] | None) -> ApiMessage:
 
 
 def cluster_in(response: Any) -> ClusterMetadata:
-    """What a Metadata response says; a topic with an error is left out."""
+    """The cluster by a Metadata response; a topic with an error is left out."""
     nodes = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
     topics = {topic.name: len(topic.partitions) for topic in response.topics if not topic.error_code}
     return ClusterMetadata(nodes, topics)

@@ -1,6 +1,6 @@
 """The connections that a member needs, kept without doing I/O (``NetworkClient``, ``ConsumerNetworkClient``).
 
-The keeper says what to open, write and close (`take_orders`); the owner of the sockets says what became of it. So the
+The keeper orders sockets to be opened, written and closed (`take_orders`); their owner reports the results. So the
 same object works on asyncio sockets and in virtual time.
 """
 
@@ -55,7 +55,7 @@ Order = Open | Write | Close
 class Keeper:
     """The connections of one member to the cluster at ``bootstrap``.
 
-    ``topics`` says which topics the metadata are about, None for all. ``problem`` is what went wrong last between here
+    ``topics`` says which topics the metadata are about, None for all. ``problem`` is the last error between here
     and the cluster, empty after a connection was made.
     """
 
@@ -132,7 +132,7 @@ class Keeper:
     # ------------------------------------------------------------------------------------------------ the sockets
 
     def take_orders(self) -> list[Order]:
-        """What to do with sockets, in order."""
+        """The orders for the owner of the sockets, in order."""
         orders, self._orders = self._orders, []
         return orders
 
@@ -146,7 +146,7 @@ class Keeper:
             self._flush(link)
 
     def received(self, number: int, data: bytes, now_ms: int) -> None:
-        """Bytes came. `RebalanceCheckError` for what no retry mends, such as a version that the node does not serve."""
+        """Bytes came. `RebalanceCheckError` for errors that no retry mends, such as a version not served."""
         self._now_ms = now_ms
         link = self._by_number.get(number)
         if link is not None:
@@ -164,7 +164,7 @@ class Keeper:
     # ------------------------------------------------------------------------------------------------ time
 
     def advance(self, now_ms: int) -> None:
-        """Give up what is overdue (its connection is closed), and ask for metadata when that is due."""
+        """Give up overdue requests (their connections are closed), and ask for metadata when that is due."""
         self._now_ms = now_ms
         for link in list(self._links.values()):
             due_ms = link.next_ms()
@@ -211,7 +211,7 @@ class Keeper:
         self._metadata_due_ms = self._now_ms + wait_ms
 
     def _any(self) -> Link | None:
-        """A connection for what any node answers: a ready one with the least to do, else one to a node in turn."""
+        """A connection for requests to any node: a ready one with the least to do, else one to a node in turn."""
         links = [link for (purpose, _), link in self._links.items() if purpose == "any"]
         ready = [link for link in links if link.state is LinkState.READY]
         if ready or links:
@@ -249,7 +249,7 @@ class Keeper:
             self._orders.append(Write(link.number, data))
 
     def _drop(self, link: Link, problem: str) -> None:
-        """The connection is over: what waits has no outcome, and the next attempt comes after a backoff."""
+        """The connection is over: requests that wait have no outcome, and the next attempt comes after a backoff."""
         key = link.key
         config = self._config
         backoff, _ = self._backoffs.get(key) or (

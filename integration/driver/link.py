@@ -1,4 +1,4 @@
-"""One connection to a node, without its socket: its handshake, what waits to be sent, and what is in flight."""
+"""One connection to a node, without its socket: its handshake, its messages that wait, and those in flight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JOIN_GRACE_MS: Final = 5_000
 
 
 Key = tuple[str, Address]
-"""What a connection is for (the coordinator has one of its own), and where it leads."""
+"""The purpose of a connection (the coordinator has one of its own), and where it leads."""
 
 
 class LinkState(Enum):
@@ -31,7 +31,7 @@ class LinkState(Enum):
 
 @dataclass(slots=True)
 class Request:
-    """A message on its way, what gets its response (None: there is none), and until when it is waited for."""
+    """A message on its way, the receiver of its response (None: there is none), and until when it is waited for."""
 
     message: ApiMessage
     answered: Callable[[Any], None]
@@ -48,7 +48,7 @@ def patience_ms(request: MemberRequest, request_timeout_ms: int) -> int:
 class Link:
     """A connection with a number of its own. ``setup_until_ms`` is when it must be open.
 
-    What is sent before the connection is ready waits; `outgoing` gives the bytes to write now.
+    Messages wait until the connection is ready; `outgoing` gives the bytes to write now.
     """
 
     def __init__(self, number: int, key: Key, client_id: str, setup_until_ms: int) -> None:
@@ -88,7 +88,7 @@ class Link:
     def received(self, data: bytes) -> None:
         """Bytes came: hand out the responses in them.
 
-        Raises: RebalanceCheckError when the node does not serve a version that is needed, or sends what is no response.
+        Raises: RebalanceCheckError when the node does not serve a needed version, or its bytes are no response.
         """
         for number, response in self._protocol.receive_bytes(data):
             self._in_flight.pop(number).answered(response)
@@ -100,7 +100,7 @@ class Link:
         return min((request.deadline_ms for request in self._all()), default=None)
 
     def close(self) -> list[Request]:
-        """The connection is gone; what will not be answered any more."""
+        """The connection is gone; the messages that will not be answered any more."""
         self.state = LinkState.CLOSED
         open_requests = list(self._all())
         self._waiting.clear()

@@ -26,7 +26,7 @@ class WantsMetadata(Protocol):
 
 
 class DrivenMember:
-    """Puts the requests of ``coordinator`` on connections, and brings back what is answered.
+    """Puts the requests of ``coordinator`` on connections, and brings back the replies.
 
     The caller polls it, lets time pass in `advance`, carries out the orders of `keeper`, and wakes up at `next_ms`.
     """
@@ -50,7 +50,7 @@ class DrivenMember:
         return () if self._wants is None else self._wants.wanted_topics()
 
     def poll(self, now_ms: int) -> None:
-        """The application polls: what its coordinator then wants to say is sent. Raises what the coordinator raises."""
+        """The application polls: its coordinator's requests are sent. Raises the coordinator's errors."""
         try:
             if self._knows_topics():
                 self.coordinator.poll(now_ms)
@@ -73,7 +73,7 @@ class DrivenMember:
         self._exchange(now_ms)
 
     def received(self, number: int, data: bytes, now_ms: int) -> None:
-        """Bytes came. `RebalanceCheckError` for what no retry mends."""
+        """Bytes came. `RebalanceCheckError` for errors that no retry mends."""
         self.keeper.received(number, data, now_ms)
         self._exchange(now_ms)
 
@@ -83,7 +83,7 @@ class DrivenMember:
         self._exchange(now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Do what is due: time-outs, metadata, the heartbeat thread's work."""
+        """Do the work that is due: time-outs, metadata, the heartbeat thread's work."""
         self.keeper.advance(now_ms)
         due_ms = self.coordinator.next_deadline()
         if due_ms is not None and due_ms <= now_ms:
@@ -96,7 +96,7 @@ class DrivenMember:
         return min((each for each in due if each is not None), default=None)
 
     def take_orders(self) -> list[Order]:
-        """What to do with sockets."""
+        """The orders for the owner of the sockets."""
         return self.keeper.take_orders()
 
     def _knows_topics(self) -> bool:

@@ -1,4 +1,4 @@
-"""Members on asyncio sockets, in real time: what the application calls, and a thread that does the rest."""
+"""Members on asyncio sockets, in real time: the application's calls, and a thread that does the rest."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Member(Generic[C]):
     def poll(self, timeout_s: float) -> None:
         """Take part in the group for ``timeout_s``: join, run callbacks, as often as there is something to do.
 
-        `wake_up` ends it early. Raises what the coordinator and its callbacks raise, and `RebalanceCheckError` when the
-        broker does not serve what the member needs, and when the member is not connected.
+        `wake_up` ends it early. Raises errors of the coordinator and its callbacks, and `RebalanceCheckError` when the
+        broker does not serve a needed version, and when the member is not connected.
         """
         end_ms = now_ms() + int(timeout_s * 1000)
         while not self._is_woken:
@@ -87,7 +87,7 @@ class Member(Generic[C]):
     def await_stable(self, timeout_s: float) -> None:
         """Poll until the member is a stable part of a generation.
 
-        Raises: RebalanceCheckError when that takes longer than ``timeout_s``; it says what keeps the member from it.
+        Raises: RebalanceCheckError when that takes longer than ``timeout_s``; it says why.
         Where no broker answers it is a `NoBrokersAvailable`.
         """
         end_ms = now_ms() + int(timeout_s * 1000)
@@ -101,7 +101,7 @@ class Member(Generic[C]):
     def call(self, use: Callable[[C], T]) -> T:
         """Use the coordinator between two polls, such as for a commit: no other thread does meanwhile.
 
-        Raises what ``use`` raises, and `RebalanceCheckError` when the member is not connected.
+        Raises the errors of ``use``, and `RebalanceCheckError` when the member is not connected.
         """
         self._require_connection()
         with self._thread.monitor:

@@ -1,4 +1,4 @@
-"""The thread of a member: its sockets, its timer, and what they make the member do."""
+"""The thread of a member: its sockets, its timer, and the member's turns that they bring about."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATEST_S: Final = 0.5
 class MemberThread:
     """Runs ``driven`` on sockets, from `start` to `stop`; ``monitor`` is held while it, or the application, uses it.
 
-    ``changed`` is set when there is something new for the application; ``fault`` is what its next poll has to raise.
+    ``changed`` is set when there is something new for the application; ``fault`` is the error for its next poll.
     It knows nothing of the `Member` that the application holds, so that one which is dropped can end it.
     """
 
@@ -75,7 +75,7 @@ class MemberThread:
             self._loop.close()
 
     def _advance(self) -> None:
-        """Each poll asks for this, so it wakes the application for what is new only: else both would go in circles."""
+        """Each poll asks for this, so it wakes the application for news only: else both would go in circles."""
         if self._do(self.driven.advance):
             self.changed.set()
 
@@ -85,12 +85,12 @@ class MemberThread:
         self.changed.set()
 
     def _do(self, step: Callable[[int], None]) -> bool:
-        """Let the member do something, and carry out what it then wants of the sockets; whether there is something new
+        """Let the member do something, and carry out its orders for the sockets; whether there is something new
         for the application: an order, a fault, or that another poll gets further."""
         with self.monitor:
             try:
                 step(now_ms())
-            except Exception as fault:  # the application gets it from its next poll, whatever it is
+            except Exception as fault:  # the application gets any from its next poll
                 self.fault = fault
             orders = self.driven.take_orders()
             next_ms, next_poll_ms = self.driven.next_ms(), self.driven.next_poll()
@@ -173,6 +173,6 @@ class _Socket(asyncio.Protocol):
             self._transport.write(data)
 
     def close(self) -> None:
-        """Close the connection; what was written is sent before."""
+        """Close the connection; written bytes are sent before."""
         if self._transport is not None:
             self._transport.close()

@@ -1,7 +1,7 @@
 """Members on virtual Kafka, in virtual time: the same `DrivenMember` as on sockets, byte for byte.
 
-Virtual Kafka is a coordinator without the rest of a broker; what a broker says of the cluster (ApiVersions, Metadata,
-FindCoordinator) is answered here.
+Virtual Kafka is a coordinator without the rest of a broker; requests about the cluster (ApiVersions, Metadata,
+FindCoordinator) are answered here.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class VirtualBroker:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Send what has been answered, and come back when the coordinator's next timer is due."""
+        """Send the answers, and come back when the coordinator's next timer is due."""
         deadline = self._environment.control("deadline")
         for number, body in self._environment.take_replies():
             if body is not None and number in self._asked:
@@ -131,7 +131,7 @@ class _Connection:
             self._receive(data)
 
     def close(self) -> None:
-        """Nothing comes back any more; what was written still arrives."""
+        """Nothing comes back any more; written bytes still arrive."""
         self._is_open = False
 
 
@@ -170,7 +170,7 @@ class VirtualMember(Generic[C]):
             connection.close()
 
     def _turn(self) -> None:
-        """What both threads of a member do: time-outs and heartbeats, then a poll where it gets further."""
+        """One turn of both threads of a member: time-outs and heartbeats, then a poll where it gets further."""
         self._timer = None
         if not self._is_running:
             return

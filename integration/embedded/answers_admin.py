@@ -1,4 +1,4 @@
-"""Answers about groups: DescribeGroups, ListGroups, DeleteGroups, from what the coordinator knows."""
+"""Answers about groups: DescribeGroups, ListGroups, DeleteGroups, from the coordinator's knowledge."""
 
 from __future__ import annotations
 

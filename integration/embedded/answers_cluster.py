@@ -1,4 +1,4 @@
-"""Answers about the cluster: what the broker speaks, which topics it has, which node leads and coordinates what.
+"""Answers about the cluster: the broker's versions, which topics it has, which node leads and coordinates what.
 
 Each function takes the decoded request and returns the response.
 """
@@ -25,7 +25,7 @@ COORDINATOR_BATCH_VERSION: Final = 4
 
 GROUP_KEY_TYPE: Final = 0
 KEY_TYPES: Final = frozenset({GROUP_KEY_TYPE, 1})
-"""What a coordinator is looked up for: a group, or a transaction (KIP-98)."""
+"""The keys by which a coordinator is looked up: a group, or a transaction (KIP-98)."""
 SHARE_KEY_TYPE: Final = 2
 """A share group, which FindCoordinator names from v6 on (KIP-932); in older versions Kafka refuses it, like unknown
 ones, but in a list of keys without a message."""
@@ -37,12 +37,12 @@ INVALID_REQUEST_MESSAGE: Final = (
 )
 """Kafka's message of INVALID_REQUEST."""
 NO_MESSAGE: Final = "NONE"
-"""What FindCoordinator says without an error, up to v3."""
+"""FindCoordinator's message without an error, up to v3."""
 
 CLUSTER_OPERATIONS: Final = frozenset({5, 7, 8, 9, 10, 11, 12})
 TOPIC_OPERATIONS: Final = frozenset({3, 4, 5, 6, 7, 8, 10, 11})
 GROUP_OPERATIONS: Final = frozenset({3, 6, 8, 10, 11})
-"""What anybody may do (``AclOperation``) where there is no authorizer; who does not ask is answered null."""
+"""Any client's rights (``AclOperation``) where there is no authorizer; null unless the request asks for them."""
 
 BROKER_ENDPOINT: Final = 1
 CONTROLLER_ENDPOINT: Final = 2
@@ -71,7 +71,7 @@ async def metadata(
 ) -> ApiMessage:
     """The nodes, and the topics asked for, each once; null (in v0 an empty list) asks for all of them.
 
-    Where the request allows it, ``create`` gets the names, to create what is missing; as in Kafka, the reply that
+    Where the request allows it, ``create`` gets the names, to create missing topics; as in Kafka, the reply that
     caused it still says that they are unknown.
     """
     wanted = [*dict.fromkeys([topic.name async for topic in paced(request.topics or ())])]

@@ -1,5 +1,5 @@
 """Answers about configs: DescribeConfigs and IncrementalAlterConfigs. Those of topics can be set; the broker's few are
-what it runs with."""
+its running values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INVALID_TOPIC: Final[int] = errors.InvalidTopicError.errno
 
 
 class Resource(IntEnum):
-    """What has configs (``ConfigResource.Type``)."""
+    """Kinds of resources that have configs (``ConfigResource.Type``)."""
 
     TOPIC = 2
     BROKER = 4
@@ -45,7 +45,7 @@ class Source(IntEnum):
 
 
 class Operation(IntEnum):
-    """What is done to a config (``AlterConfigOp.OpType``)."""
+    """Changes of a config (``AlterConfigOp.OpType``)."""
 
     SET = 0
     DELETE = 1
@@ -54,7 +54,7 @@ class Operation(IntEnum):
 
 
 class Shown(NamedTuple):
-    """A config as it is described; ``synonyms`` are name, value and source of what it inherits from, itself first."""
+    """A config as it is described; ``synonyms`` are name, value and source of its sources, itself first."""
 
     name: str
     value: str
@@ -130,7 +130,7 @@ def _check_topic(name: str, topics: Topics, *, missing: str) -> None:
 
 
 def _check_broker(name: str, node: str) -> None:
-    """A node answers for itself; an empty name asks for what all brokers share, which is nothing here."""
+    """A node answers for itself; an empty name asks for the configs that all brokers share: none here."""
     if name and not name.isdecimal():
         raise _Wrong(int(Error.INVALID_REQUEST), f"Broker id must be an integer, but it is: {name}")
     if name and int(name) != int(node):

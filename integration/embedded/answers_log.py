@@ -48,7 +48,7 @@ def has_null_records(request: Any) -> bool:
 
 
 class _Writer:
-    """Appends what one Produce request has."""
+    """Appends the records of one Produce request."""
 
     def __init__(self, transactional_id: str | None, topics: Topics, transactions: Transactions, leads: Leads) -> None:
         self._transactional_id = transactional_id
@@ -125,7 +125,7 @@ async def fetch(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
 async def _fetched(
     request: Any, wanted: dict[tuple[str, int], Any], topics: Topics, leads: Leads
 ) -> list[tuple[str, Any]]:
-    """What each partition has, ``max_bytes`` in all; the first batch comes also when it is longer."""
+    """The batches of each partition, ``max_bytes`` in all; the first batch comes also when it is longer."""
     found, left = [], request.max_bytes
     is_committed = request.isolation_level == READ_COMMITTED
     async for (name, index), partition in paced(wanted.items()):

@@ -35,7 +35,7 @@ UNSUPPORTED_COMPRESSION: Final[int] = errors.UnsupportedCompressionTypeError.err
 
 
 class Found(NamedTuple):
-    """What a look-up found: an error code, or an offset with the timestamp and leader epoch that go with it."""
+    """The result of a look-up: an error code, or an offset with the timestamp and leader epoch that go with it."""
 
     error_code: int = 0
     offset: int = -1
@@ -47,9 +47,9 @@ class Found(NamedTuple):
 
 
 async def list_offsets(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
-    """The offset for each partition's timestamp: a time in ms, or what a negative one stands for (`SINCE`).
+    """The offset for each partition's timestamp: a time in ms, or the place that a negative one stands for (`SINCE`).
 
-    A partition that is named twice is refused. Nothing is tiered, so what is local is what there is.
+    A partition that is named twice is refused. Nothing is tiered: all records are local.
     """
     topic_of = consumer.ListOffsetsResponse.ListOffsetsTopicResponse
     partition_of = topic_of.ListOffsetsPartitionResponse
@@ -89,7 +89,7 @@ def _answer(request: Any, log: PartitionLog | None, wanted: Any, *, is_led: bool
 
 
 def look_up(log: PartitionLog, timestamp: int, *, is_committed: bool) -> Found:
-    """What stands in a log at a timestamp of ListOffsets; where ``is_committed``, nothing behind an open transaction
+    """The place in a log at a timestamp of ListOffsets; where ``is_committed``, nothing behind an open transaction
     is found."""
     end = log.stable_offset if is_committed else log.end_offset
     if timestamp == LATEST:
@@ -133,7 +133,7 @@ def _newest(log: PartitionLog) -> Any | None:
 
 
 async def delete_records(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
-    """Delete what stands before each partition's offset (-1: all of it); of a partition that is named twice, before the
+    """Delete the records before each partition's offset (-1: all of it); of a partition that is named twice, before the
     offset that was named last."""
     topic_of = admin.DeleteRecordsResponse.DeleteRecordsTopicResult
     partition_of = topic_of.DeleteRecordsPartitionResult

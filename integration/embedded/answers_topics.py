@@ -1,4 +1,4 @@
-"""Answers about topics: CreateTopics, DeleteTopics and CreatePartitions, with Kafka's words for what is wrong."""
+"""Answers about topics: CreateTopics, DeleteTopics and CreatePartitions, with Kafka's words for errors."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ async def add_offsets(request: Any, transactions: Transactions) -> ApiMessage:
 
 
 async def end_transaction(request: Any, transactions: Transactions) -> ApiMessage:
-    """The transaction ends: what it wrote counts from now on, or never."""
+    """The transaction ends: its records count from now on, or never."""
     code = transactions.refusal(request.transactional_id, _producer_of(request))
     if code == 0:
         code = transactions.end(request.transactional_id, is_committed=request.committed)

@@ -1,6 +1,6 @@
 """The embedded broker: a group coordinator and topics behind an asyncio TCP server, and an exchange in between.
 
-Like Kafka's, it handles the requests of one connection one after the other, so a parked JoinGroup holds up whatever its
+Like Kafka's, it handles the requests of one connection one after the other, so a parked JoinGroup holds up all that its
 client sends behind it on that connection, and the death of a connection takes nothing back that was received on it.
 """
 
@@ -45,7 +45,7 @@ LONG_REQUEST_BYTES: Final = 16 * 1024
 
 
 class Silence(Enum):
-    """What a request gets that is not answered: nothing, or the end of its connection."""
+    """The ends of a request that is not answered: silence, or the end of its connection."""
 
     NO_REPLY = auto()
     HANG_UP = auto()
@@ -148,7 +148,7 @@ class WireBroker:
         return lambda name, index: where.cluster.leader(index, self.topics.leader(name, index)).id == where.node
 
     def _settings(self, node: int) -> Mapping[str, str]:
-        """What DescribeConfigs shows of a node."""
+        """The configs of a node that DescribeConfigs shows."""
         return {
             "node.id": str(node),
             "auto.create.topics.enable": str(self._options.auto_create > 0).lower(),
@@ -172,7 +172,7 @@ async def _apart(is_long: bool, function: Callable[..., T], *arguments: Any) -> 
 
 
 def _unsupported_version(prefix: Prefix) -> bytes:
-    """An ApiVersions of an unknown version is answered in v0 with what is served (KIP-511); the rest is malformed."""
+    """An ApiVersions of an unknown version is answered in v0 with its versions (KIP-511); the rest is malformed."""
     api = APIS[prefix.api_key]
     if api.name != "ApiVersions":
         raise MalformedFrame(f"{api.name} v{prefix.api_version}, but v{api.low} to v{api.high} are served")

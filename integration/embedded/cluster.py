@@ -14,7 +14,7 @@ from rebalance_check.integration.wire.kafka_python import errors
 FIRST_NODE_ID: Final = 1
 
 NOT_LEADER_OR_FOLLOWER: Final[int] = errors.NotLeaderForPartitionError.errno
-"""What a node answers of a partition that another one leads."""
+"""A node's answer about a partition that another one leads."""
 
 Leads = Callable[[str, int], bool]
 """Whether a node leads the partition of this topic and number."""
@@ -38,7 +38,7 @@ class Cluster:
 
     @property
     def first(self) -> Node:
-        """The controller, and the coordinator of whatever is no group."""
+        """The controller, and the coordinator of all but groups."""
         return self.nodes[0]
 
     def coordinator(self, group: str) -> Node:

@@ -1,7 +1,7 @@
 """The coordinators of the embedded broker: one for each partition of the offsets topic, and a node that leads it.
 
 As in Kafka a group belongs to a partition by the hash of its id. When that partition gets another leader, the old one
-answers NOT_COORDINATOR to what is parked, and the new one reads the groups from the log.
+answers NOT_COORDINATOR to parked requests, and the new one reads the groups from the log.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Coordinators:
             self._leaders[self._partition(group_id)] = node
             self.of(group_id).fail_over()
 
-    # ----------------------------------------------------------------------------------- what admins ask
+    # ----------------------------------------------------------------------------------- questions of admins
 
     def describe(self, group_id: str) -> msg.DescribedGroup:
         """DescribeGroups for one group."""

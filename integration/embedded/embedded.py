@@ -33,7 +33,7 @@ TEST_SETTINGS: Final = GroupConfig(min_session_timeout_ms=100, initial_rebalance
 
 
 class EmbeddedBroker:
-    """A context manager: listening inside, gone outside. It is a `Control`: faults may do to it what frames cannot.
+    """A context manager: listening inside, gone outside. It is a `Control`: faults may do more to it than frames can.
 
     ``topics`` maps names to partition counts; ``config`` are the broker's settings; ``listener`` receives the events of
     the coordinator, ``wire_listener`` those of the wire (`exchange.Exchange`), both in the broker's thread; ``seed``
@@ -126,7 +126,7 @@ class EmbeddedBroker:
         return self._broker.coordinators
 
     def call(self, function: Callable[[], T]) -> T:
-        """Run ``function`` in the broker's thread, between two requests, and return what it returns."""
+        """Run ``function`` in the broker's thread, between two requests, and return its result."""
         return self._running.call(function)
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
@@ -148,7 +148,7 @@ class EmbeddedBroker:
     def move_coordinator(self, group: str, node: int) -> None:
         """Let ``node`` coordinate the group from here on, and record CoordinatorMoved.
 
-        What is parked is answered NOT_COORDINATOR, and so is each later request of the group at another node. The new
+        Parked requests are answered NOT_COORDINATOR, and so is each later request of the group at another node. The new
         coordinator reads the group from the log: its members keep their place and begin new sessions. Groups of the
         same partition of the offsets topic move along.
 
@@ -189,7 +189,7 @@ class EmbeddedBroker:
         return f"{prefix}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
 
     def _recorder_for(self, group_id: str) -> Recorder:
-        """The recorder of a group, whose history begins with what there is to assign."""
+        """The recorder of a group, whose history begins with the topics to assign."""
         self._describing[group_id] = Recorder(group_id, "broker", self._now_ms, self._listener)
         self._describe_topics(group_id)
         return Recorder(group_id, "coordinator", self._now_ms, self._listener)

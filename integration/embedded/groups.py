@@ -1,4 +1,4 @@
-"""Group requests at the embedded broker: what is checked before the coordinator, what it parks, and its alarm clock."""
+"""Group requests at the embedded broker: checks before the coordinator, parked requests, and its alarm clock."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MAX_BATCH_BYTES: Final = 1_048_588
 """The longest batch of records in the offsets topic (``message.max.bytes``): a longer commit fails, as in Kafka."""
 
 RECORD_BYTES: Final = 52
-"""What the record of a committed offset takes, without the names of group and topic and without metadata."""
+"""The size of the record of a committed offset, without the names of group and topic and without metadata."""
 
 ITEMS_AT_ONCE: Final = 1_000
 """How many items of a request the coordinator sees at once, where they have nothing to do with each other."""
 
 OF_OFFSETS: Final = frozenset({"OffsetCommit", "TxnOffsetCommit", "OffsetDelete"})
-"""The apis that answer what does not exist without the coordinator."""
+"""The apis that answer about missing groups without the coordinator."""
 
 Commit = msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest
 
@@ -99,7 +99,7 @@ class Groups:
         return replace(reply, partitions=merged([(o.topic, o.partition) for o in request.offsets], exists, errors))
 
     async def _commit_known(self, request: Commit) -> msg.OffsetCommitReply | msg.TxnOffsetCommitReply:
-        """Only what belongs to a transaction is committed in it."""
+        """Only offsets of a transaction are committed in it."""
         transactions = self._transactions if isinstance(request, msg.TxnOffsetCommitRequest) else None
         if transactions is not None and isinstance(request, msg.TxnOffsetCommitRequest) and request.group_id:
             by = Producer(request.producer_id, request.producer_epoch)
@@ -176,7 +176,7 @@ class Groups:
         self._deliver(self.coordinator.advance(self._now_ms()))
 
     def fail_over(self) -> None:
-        """Another node takes over: what is parked is answered NOT_COORDINATOR, the groups are read from the log."""
+        """Another node takes over: parked requests are answered NOT_COORDINATOR, the groups are read from the log."""
         log = self.coordinator.log
         assert isinstance(log, ImmediateLog)
         self._deliver(self.coordinator.unload(self._now_ms()))
@@ -209,5 +209,5 @@ def slices(items: Sequence[T]) -> list[tuple[T, ...]]:
 
 
 def batch_bytes(group_id: str, offset: msg.CommittedOffset) -> int:
-    """What the record of a committed offset takes in a batch, in bytes."""
+    """The size of the record of a committed offset in a batch, in bytes."""
     return RECORD_BYTES + len(group_id.encode()) + len(offset.topic.encode()) + len(offset.metadata.encode())

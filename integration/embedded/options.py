@@ -1,4 +1,4 @@
-"""What a user of the embedded broker chooses."""
+"""The options of the embedded broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIGHEST_PORT: Final = 65_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerOptions:
-    """How the embedded broker listens, and what it does unasked.
+    """How the embedded broker listens, and its actions unasked.
 
     It has ``nodes``, which listen on ``port`` and those behind it; 0 is any port that is free. A topic that is named in
     Metadata and does not exist is created with ``auto_create`` partitions, 0 for not at all. A connection that sends

@@ -1,4 +1,4 @@
-"""Long work in short turns, so that one request holds up no other: what is long is as long as the request says."""
+"""Long work in short turns, so that one request holds up no other: long is as long as the request says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOK_EVERY: Final = 32
 
 
 async def paced(items: Iterable[T]) -> AsyncIterator[T]:
-    """The items; whenever the turn is over, the event loop does what else there is to do."""
+    """The items; whenever the turn is over, the event loop does its other work."""
     loop = asyncio.get_running_loop()
     end = loop.time() + TURN_S
     for number, item in enumerate(items):

@@ -1,7 +1,7 @@
 """The log of one partition: record batches as their producers sent them, in memory.
 
 Only the base offset is written into a batch, which its checksum leaves out (``DefaultRecordBatch``: the CRC covers
-everything from the attributes on). Nothing is compacted; what DeleteRecords deletes is hidden, and stays in memory.
+everything from the attributes on). Nothing is compacted; deleted records are hidden, and stay in memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INVALID_TXN_STATE: Final[int] = errors.InvalidTxnStateError.errno
 _BASE_OFFSET: Final = struct.Struct(">q")
 
 
-class AppendRefused(Exception):  # noqa: N818 - named for what happens to the records
+class AppendRefused(Exception):  # noqa: N818 - named for the fate of the records
     """Records that are not appended; ``code`` is Kafka's error code."""
 
     def __init__(self, code: int, why: str) -> None:
@@ -49,7 +49,7 @@ class Batch:
 
 
 class AbortedTransaction(NamedTuple):
-    """What readers of committed records skip: from the first offset to that of the marker."""
+    """A transaction that readers of committed records skip: from the first offset to that of the marker."""
 
     producer_id: int
     first_offset: int

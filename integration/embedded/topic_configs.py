@@ -110,7 +110,7 @@ TOPIC_CONFIGS: Final[Mapping[str, TopicConfig]] = {
 
 
 def wrong_config(configs: Mapping[str, str]) -> str:
-    """What Kafka says of the first config that is unknown or has a value that it cannot have; "" where all are good."""
+    """Kafka's message about the first config that is unknown or has a value that it cannot have; "" for good ones."""
     for name, value in configs.items():
         known = TOPIC_CONFIGS.get(name)
         why = f"Unknown topic config name: {name}" if known is None else _wrong_value(known, name, value)

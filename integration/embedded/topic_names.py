@@ -1,4 +1,4 @@
-"""Which names topics may have (``org.apache.kafka.common.internals.Topic``)."""
+"""The names that topics may have (``org.apache.kafka.common.internals.Topic``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LETTERS: Final = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def wrong_name(name: str) -> str:
-    """What Kafka says of a name that no topic may have; "" of a good one."""
+    """Kafka's message about a name that no topic may have; "" for a good one."""
     if not name:
         why = "the empty string is not allowed"
     elif name in (".", ".."):

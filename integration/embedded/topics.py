@@ -86,7 +86,7 @@ class Topics:
         return self._leaders.get((name, index))
 
     def wake(self) -> None:
-        """Records were appended: whatever waits for them goes on."""
+        """Records were appended: all that wait for them go on."""
         self._appended.set()
         self._appended = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""The transactions of producers (KIP-98): which are open, what belongs to them, and how they end.
+"""The transactions of producers (KIP-98): which are open, their parts, and how they end.
 
 As Kafka's coordinator of transactions, but that a transaction ends at once: CONCURRENT_TRANSACTIONS is never answered.
 The broker calls `expire` before each request, so none is open beyond its timeout.
@@ -36,7 +36,7 @@ NO_PRODUCER: Final = Producer(-1, -1)
 
 @dataclass(slots=True)
 class Transaction:
-    """What is known of a transactional id: its producer, and the transaction that is open (``deadline_ms``: until
+    """The state of a transactional id: its producer, and the transaction that is open (``deadline_ms``: until
     when), with its partitions and groups. ``outcome`` is how the last one ended: None before the first."""
 
     producer: Producer
@@ -71,9 +71,9 @@ class Transactions:
     # ------------------------------------------------------------------------------------------ requests
 
     def initialise(self, name: str, timeout_ms: int, claimed: Producer) -> tuple[int, Producer]:
-        """The producer of a transactional id, in a new epoch; what it left open is aborted. Or an error code.
+        """The producer of a transactional id, in a new epoch; its open transaction is aborted. Or an error code.
 
-        ``claimed`` is what the producer believes to be (KIP-360), or `NO_PRODUCER`.
+        ``claimed`` is the producer's belief about itself (KIP-360), or `NO_PRODUCER`.
         """
         if not 0 < timeout_ms <= MAX_TIMEOUT_MS:
             return INVALID_TRANSACTION_TIMEOUT, NO_PRODUCER
@@ -148,7 +148,7 @@ class Transactions:
     # ------------------------------------------------------------------------------------------ ends
 
     def expire(self) -> None:
-        """Abort what is open beyond its timeout; its producer is fenced."""
+        """Abort a transaction that is open beyond its timeout; its producer is fenced."""
         for known in self._known.values():
             if known.deadline_ms is not None and known.deadline_ms <= self._now_ms():
                 self._abort(known)

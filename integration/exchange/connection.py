@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 READ_AHEAD_BYTES: Final = 64 * 1024
 READ_AHEAD_FRAMES: Final = 64
-"""What waits behind the request that is being answered; then the connection is not read until there is space again."""
+"""So many frames wait behind the request that is being answered; then nothing is read until there is space again."""
 
 DRAIN_S: Final = 5.0
 """How long requests are still handled whose client closed its side of the connection."""
@@ -78,11 +78,11 @@ async def serve(
     *,
     on_frame: Callable[[bytes], Awaitable[None]] | None = None,
 ) -> None:
-    """Answer what arrives on a connection until either side closes it.
+    """Answer the frames of a connection until either side closes it.
 
     Reading ahead is how the end of a connection is noticed while a request of it is parked; behind a full read-ahead it
-    is noticed later, as in Kafka, which reads nothing while a request is in flight. What a client sent before it closed
-    its side is handled all the same, as Kafka does, within `DRAIN_S`. ``on_end`` is called as soon as the last request
+    is noticed later: Kafka, too, reads nothing while a request is in flight. Frames that a client sent before it closed
+    its side are handled all the same, as Kafka does, within `DRAIN_S`. ``on_end`` is called as soon as the last request
     that will ever come is being handled, ``on_frame`` for each frame that arrives, before it waits for its turn.
     """
     frames = ReadAhead()
@@ -131,7 +131,7 @@ async def _answer_all(frames: ReadAhead, writer: asyncio.StreamWriter, answer: A
     try:
         while (request := await frames.get()) is not None and (frame := await answer(request, peer)) is not None:
             if frame and not writer.is_closing():
-                with contextlib.suppress(ConnectionError):  # the client went away; what else it sent is still handled
+                with contextlib.suppress(ConnectionError):  # the client went away; its other frames are still handled
                     writer.write(frame)
                     await writer.drain()
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What faults can do to a coordinator beyond the frames: a broker that is driven from inside carries it out."""
+"""Faults of a coordinator that frames cannot bring about: a broker that is driven from inside carries them out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class Control(Protocol):
-    """A broker, or what stands in front of it. ``effects`` are those of `faults.OF_THE_COORDINATOR` that it has.
+    """A broker, or a proxy in front of it. ``effects`` are those of `faults.OF_THE_COORDINATOR` that it has.
 
     Each method returns when it is done, and may be called from any thread.
     """
@@ -39,7 +39,7 @@ class Control(Protocol):
 
 
 def check_faults(faults: Iterable[Fault], control: Control, broker: str, otherwise: str) -> None:
-    """Refuse faults that cannot be carried out; ``broker`` names what refuses, ``otherwise`` says what to do instead.
+    """Refuse faults that cannot be carried out; ``broker`` names the one that refuses, ``otherwise`` says the remedy.
 
     Raises: RebalanceCheckError naming the first of them.
     """

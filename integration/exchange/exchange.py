@@ -43,14 +43,14 @@ CLOSES: Final = frozenset({Effect.CLOSE_BEFORE, Effect.CLOSE_AFTER})
 
 
 class Exchange:
-    """What passes between clients and one broker, or one cluster.
+    """The traffic between clients and one broker, or one cluster.
 
     ``listener`` receives ConnectionOpened, RequestObserved, ReplyObserved, ConnectionClosed and CoordinatorMoved of the
     source ``wire``, in the order in which they happen, in the thread that serves the connections; without one nothing
-    is decoded but what a fault asks for. ``faults`` are carried out; those of the coordinator need ``control``, which
+    is decoded but for faults. ``faults`` are carried out; those of the coordinator need ``control``, which
     may be set later. ``clock`` has the time in ms.
 
-    A group request is recorded under its group; whatever else a connection carries, under the group that this
+    A group request is recorded under its group; all else on a connection, under the group that this
     connection, or else its process, spoke for last, and under "" before.
     """
 
@@ -96,7 +96,7 @@ class Exchange:
         """Record that ``node`` coordinates the group from here on."""
         self.emit(group, CoordinatorMoved(node=node))
 
-    # ----------------------------------------------------------------------------------- what connections ask
+    # ----------------------------------------------------------------------------------- questions of connections
 
     async def see(self, frame: bytes, process: str) -> Seen:
         """Read a request: only the name of its api where no listener and no fault needs more."""
@@ -126,7 +126,7 @@ class Exchange:
             self._group_of_process[process] = group
 
     def inject(self, fault: Fault, seen: Seen) -> None:
-        """Carry out what a fault does to the coordinator before the request is handled."""
+        """Carry out a fault of the coordinator before the request is handled."""
         if self.control is None:
             return
         match fault.effect:
@@ -145,7 +145,7 @@ class ObservedConnection:
     are recorded when their turn comes.
 
     `closed` is called as soon as it is known that the client closed its side, and when the connection is over at the
-    latest; what is answered after that is not recorded, as the client does not receive it.
+    latest; later answers are not recorded, as the client does not receive them.
     """
 
     def __init__(self, exchange: Exchange, answer: Answer, number: int, node: int, process: str) -> None:
@@ -166,7 +166,7 @@ class ObservedConnection:
             self._arrived.append(self._observe(await self._exchange.see(frame, self.process)))
 
     async def answer(self, frame: bytes, peer: str) -> bytes | None:
-        """As `connection.Answer`: what the broker answers, or what a fault makes of it."""
+        """As `connection.Answer`: the broker's answer, or a fault's."""
         if not self._arrived:
             self._arrived.append(self._observe(await self._exchange.see(frame, self.process)))
         numbered = self._arrived.popleft()

@@ -1,4 +1,4 @@
-"""Faults on demand: what happens to chosen requests instead of an answer at once.
+"""Faults on demand: effects on chosen requests instead of an answer at once.
 
     plan = FaultPlan()
     plan.add(Fault("SyncGroup", Effect.DROP_REPLY))                       # the first SyncGroup, once
@@ -24,10 +24,10 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 
 class Effect(StrEnum):
-    """What happens to the request."""
+    """The effect on the request."""
 
     DELAY = "delay"
-    """It is handled ``delay_s`` seconds later; what follows on its connection waits too."""
+    """It is handled ``delay_s`` seconds later; later frames of its connection wait too."""
     DROP_REPLY = "drop-reply"
     """It is handled, and the reply thrown away; the connection stays open."""
     CLOSE_BEFORE = "close-before"
@@ -50,7 +50,7 @@ OF_THE_COORDINATOR: Final = frozenset({Effect.MOVE_COORDINATOR, Effect.END_SESSI
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: which requests, and what happens to them.
+    """One fault: which requests, and their effect.
 
     ``api`` is Kafka's name (``JoinGroup``). The fault spares the requests before the ``nth`` of that api (counted from
     1 since the broker started) and those for which ``when``, asked about the decoded request, is false; then it strikes

@@ -27,11 +27,11 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and return what it returns; not to be called in the loop's own thread."""
+        """Run a coroutine in the loop and return its result; not to be called in the loop's own thread."""
         return self.spawn(coroutine).result(TIMEOUT_S)
 
     def call(self, function: Callable[[], T]) -> T:
-        """Run a function in the loop's thread, between two turns of the loop, and return what it returns."""
+        """Run a function in the loop's thread, between two turns of the loop, and return its result."""
         if threading.current_thread() is self._thread:
             return function()
 
@@ -41,7 +41,7 @@ class LoopThread:
         return self.run(calling())
 
     def close(self) -> None:
-        """Cancel what still runs, and stop the loop and its thread."""
+        """Cancel running tasks, and stop the loop and its thread."""
         self.run(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(TIMEOUT_S)

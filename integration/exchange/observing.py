@@ -1,4 +1,4 @@
-"""What a request or a reply shows: decoded messages become RequestObserved and ReplyObserved."""
+"""Observations of requests and replies: decoded messages become RequestObserved and ReplyObserved."""
 
 from __future__ import annotations
 

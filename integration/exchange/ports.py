@@ -1,4 +1,4 @@
-"""The ports of a proxy, some for each process of a client, and what is connected to them."""
+"""The ports of a proxy, some for each process of a client, and the connections to them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ports:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def interrupt(self, group: str, node: int) -> None:
-        """Answer what is parked at other virtual nodes than ``node``: they do not coordinate the group any more."""
+        """Answer requests parked at other virtual nodes than ``node``: they do not coordinate the group any more."""
         for connection in self._connections:
             if self.nodes.is_virtual and connection.node != node:
                 connection.interrupt(group)

@@ -1,4 +1,4 @@
-"""`RecordingProxy`: stands between clients and any broker, records what passes, and injects faults.
+"""`RecordingProxy`: stands between clients and any broker, records the traffic, and injects faults.
 
     with RecordingProxy("127.0.0.1:9092", listener=events.append) as proxy:
         ...  # start a client with the bootstrap server proxy.bootstrap_for("p0"), another with that for "p1"
@@ -30,7 +30,7 @@ class RecordingProxy:
     """A context manager: listening inside, gone outside.
 
     ``bootstrap`` is the broker's ``HOST:PORT``. ``listener`` receives the events of the wire (`exchange.Exchange`), in
-    the proxy's thread; ``faults`` strike what passes. With ``virtual_nodes`` clients see so many nodes in front of a
+    the proxy's thread; ``faults`` strike requests. With ``virtual_nodes`` clients see so many nodes in front of a
     broker that has one: the first coordinates each group until `move_coordinator`; group requests at another are
     answered NOT_COORDINATOR. ``control`` is a broker that can be driven from inside (the embedded one), for faults of
     the coordinator.

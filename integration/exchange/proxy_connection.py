@@ -111,7 +111,7 @@ class ProxyConnection:
         return await rewritten(seen.prefix, frame, reply, self._nodes, self._place) if reply else reply
 
     def _read(self, frame: bytes) -> Seen:
-        """What has to be known of a request: of which group it is, or whether it has a reply."""
+        """The facts about a request that the proxy needs: its group, and whether it has a reply."""
         api_key = read_prefix(frame).api_key
         is_read = api_key == KEY_OF["Produce"] or (self._nodes.is_virtual and api_key in GROUP_API_KEYS)
         return see(frame) if is_read else see_name(frame)

@@ -1,4 +1,4 @@
-"""Responses that carry a chosen error code: what a fault answers instead of the broker."""
+"""Responses that carry a chosen error code: a fault's answers instead of the broker's."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ UNREAD: Final = frozenset({KEY_OF["SaslHandshake"], KEY_OF["SaslAuthenticate"]})
 REWRITTEN: Final = frozenset(
     KEY_OF[name] for name in ("Metadata", "FindCoordinator", "DescribeCluster", "ApiVersions", "Produce")
 )
-"""Apis whose replies carry what a proxy changes."""
+"""Apis whose replies carry values that a proxy changes."""
 
 
 async def rewritten(prefix: Prefix, request: bytes, reply: bytes, nodes: Nodes, place: Place) -> bytes:

@@ -25,7 +25,7 @@ class WellBehavedClient:
         self._generation = -1
 
     async def join(self) -> str:
-        """Form the group; what is wrong with the answers, or nothing."""
+        """Form the group; the error in the answers, or nothing."""
         protocol = consumer.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"")
         joined = await self._call(
             consumer.JoinGroupRequest(
@@ -44,13 +44,13 @@ class WellBehavedClient:
         return "" if codes == (0, 0) else f"JoinGroup and SyncGroup of {GROUP} were answered with errors {codes}"
 
     async def heartbeat(self) -> str:
-        """One heartbeat; what is wrong with its answer, or nothing."""
+        """One heartbeat; the error in its answer, or nothing."""
         beat = consumer.HeartbeatRequest(group_id=GROUP, generation_id=self._generation, member_id=self._member)
         code = (await self._call(beat, 3)).error_code
         return "" if code == 0 else f"a heartbeat of {GROUP} was answered with error {code}"
 
     async def look_around(self) -> list[str]:
-        """ListGroups, DescribeGroups of every group and Metadata, in every version: what is wrong, in sentences."""
+        """ListGroups, DescribeGroups of every group and Metadata, in every version: the errors, in sentences."""
         wrong, groups = [], set[str]()
         for version in _versions(admin.ListGroupsRequest):
             listed = await self._call(admin.ListGroupsRequest(states_filter=[], types_filter=[]), version)

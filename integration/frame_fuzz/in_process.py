@@ -23,7 +23,7 @@ PEER: Final = "/127.0.0.1"
 LENGTH_BYTES: Final = 4
 
 STEP_MS: Final = (0, 0, 0, 0, 0, 0, 1, 1, 10, 1_000)
-"""What passes in virtual time between two frames."""
+"""The virtual time between two frames is one of these."""
 
 MAX_WAITING: Final = 100
 """So many requests may wait for an answer; of more the oldest is given up, as if its connection were closed."""
@@ -111,7 +111,7 @@ class _Run:
         self.result.fates[Fate.WAITING] += 1
 
     async def _collect(self, frames: int) -> None:
-        """Let long work finish, and give up what is parked."""
+        """Let long work finish, and give up parked requests."""
         for _ in range(MAX_WAITING):
             await asyncio.sleep(0)
         self._guarded(frames, self._broker.coordinators.advance)

@@ -1,4 +1,4 @@
-"""Responses as bytes, and what the generator learns from them: the ids of members."""
+"""Responses as bytes, from which the generator learns the ids of members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def decoded(frame: bytes, answer: bytes) -> Any:
 
 
 def check(values: Values, frame: bytes, answer: bytes) -> str:
-    """Read an answer and keep the member id that it may carry: what is wrong with it, or nothing."""
+    """Read an answer and keep the member id that it may carry: its error, or nothing."""
     prefix = read_prefix(frame)
     if prefix.api_key == metadata.ApiVersionsRequest.API_KEY:
         return ""  # kafka-python takes every error in it for one of version 0

@@ -1,4 +1,4 @@
-"""What came of random frames: how many were answered, how a client was served meanwhile, and what went wrong."""
+"""The result of random frames: how many were answered, how a client was served meanwhile, and the findings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Final
 
 SERVED_WITHIN_MS: Final = 250.0
-"""The 99th percentile of what a well-behaved client may wait, in ms."""
+"""The 99th percentile of the waits that a well-behaved client may have, in ms."""
 
 
 class Fate(StrEnum):
-    """What became of a frame."""
+    """The fate of a frame."""
 
     ANSWERED = "answered"
     CLOSED = "connection closed"
@@ -62,6 +62,6 @@ class FrameRun:
         self.seconds += other.seconds
 
     def served_ms(self, share: float) -> float:
-        """What the well-behaved client waited, at the most, in this share of its requests; 0 without any."""
+        """The longest wait of the well-behaved client in this share of its requests; 0 without any."""
         ordered = sorted(self.latencies_ms)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0

@@ -109,7 +109,7 @@ class _Sender:
 
 
 class _Line:
-    """One connection, and what is in flight on it."""
+    """One connection, and its requests in flight."""
 
     def __init__(self, selector: selectors.BaseSelector, bootstrap: str) -> None:
         self._socket = socket.create_connection(split_address(bootstrap), timeout=ANSWER_TIMEOUT_S)
@@ -200,7 +200,7 @@ class _ClientThread(threading.Thread):
 
 
 class _LoggedErrors(logging.Handler):
-    """What the broker logs as an error: exceptions that it did not expect. A context manager."""
+    """The errors in the broker's log: exceptions that it did not expect. A context manager."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -1,4 +1,4 @@
-"""How long the turns of an event loop are: what it computes between two looks at the clock of its thread."""
+"""How long the turns of an event loop are: its computation between two looks at the clock of its thread."""
 
 from __future__ import annotations
 

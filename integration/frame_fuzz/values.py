@@ -114,4 +114,4 @@ _USUAL: Final = {
     "session_id": (0, 0, 0, 7),
     "retention_time_ms": (-1, 0, 1, 60_000),
 }
-"""What a field of this name most often holds."""
+"""The most frequent values of a field of this name."""

@@ -33,7 +33,7 @@ _encode: Final = msgspec.json.Encoder().encode
 class JavaChild:
     """The process, as a context manager: it is gone outside. One thread at a time.
 
-    ``name`` is what errors call it; what it complains of is kept for when it ends. Messages are collected and go out in
+    ``name`` is its name in errors; its complaints are kept for when it ends. Messages are collected and go out in
     one write when an answer is waited for, so that many share a round trip. The process ends when its input is closed,
     and with this process.
     """
@@ -97,7 +97,7 @@ class JavaChild:
             self._receive()
 
     def flush(self) -> None:
-        """Send what was collected, and read meanwhile when the process stops reading, because its output waits for us.
+        """Send collected messages, and read meanwhile when the process stops reading, because its output waits for us.
 
         Raises: `RebalanceCheckError` when the process has ended, or is silent.
         """

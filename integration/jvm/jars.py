@@ -27,9 +27,9 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.\d+")
 class ReleaseJars:
     """The parts of a Java program of ours: ``sources``, and the jars that a ``pom`` names for a release.
 
-    ``whose``, ``product`` and ``cache`` are what errors call the program and Kafka's part, and its name in the cache;
-    ``first`` is the artifact whose jar shows that a folder holds the release, ``others`` what else it needs;
-    ``patterns`` pick the jars; ``jdk`` is what needs a JDK, and its oldest Java.
+    ``whose``, ``product`` and ``cache`` name the program and Kafka's part in errors, and it in the cache;
+    ``first`` is the artifact whose jar shows that a folder holds the release, ``others`` the rest that it needs;
+    ``patterns`` pick the jars; ``jdk`` names the part that needs a JDK, and its oldest Java.
     """
 
     whose: str
@@ -75,6 +75,6 @@ class ReleaseJars:
         return fetched_jars(self.pom, version, folder, profile=self.profile, without_maven=needs, otherwise=advice)
 
     def _compiled(self, class_path: str) -> Path:
-        """The classes, one set for all releases: they use what the oldest has, and reflection for the rest."""
+        """The classes, one set for all releases: they use the API of the oldest, and reflection for the rest."""
         otherwise = f"the Java side of the {self.whose} does not compile:"
         return compiled_once(f"{self.cache}/classes", self.sources, class_path, self.jdk, otherwise=otherwise)

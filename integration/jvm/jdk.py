@@ -36,7 +36,7 @@ def java_tool(name: str, whose: str, oldest: int) -> str:
 
 
 def cache_folder() -> Path:
-    """Where this package keeps what it can make again."""
+    """Where this package keeps files that it can make again."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rebalance-check"
 
@@ -52,7 +52,7 @@ def settle(partial: Path, folder: Path) -> None:
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """``folder``, which ``make`` fills where it is not there yet; what it leaves half done does not get that place."""
+    """``folder``, which ``make`` fills where it is not there yet; a half done folder does not get that place."""
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -71,8 +71,8 @@ def fetched_jars(
 ) -> Path:
     """``folder``, which Maven fills once with the jars that a ``profile`` of ``pom`` names for a release of Kafka.
 
-    Raises: `RebalanceCheckError` when there is no Maven, which says ``without_maven``, and when it fails, with what it
-    said and ``otherwise``, the next move.
+    Raises: `RebalanceCheckError` when there is no Maven, which says ``without_maven``, and when it fails, with its
+    output and ``otherwise``, the next move.
     """
 
     def fetch(target: Path) -> None:
@@ -103,9 +103,9 @@ def compiled_once(
 ) -> Path:
     """The folder with the classes of ``sources``, by their hash: ``name`` and the hash are its place in the cache.
 
-    ``jdk`` is what needs a JDK, and its oldest Java; ``add`` puts into the new folder what is not compiled.
+    ``jdk`` names the JDK's user and its oldest Java; ``add`` puts into the new folder files that are not compiled.
 
-    Raises: `RebalanceCheckError` when there is no JDK, and with ``otherwise`` and what ``javac`` says when it fails.
+    Raises: `RebalanceCheckError` when there is no JDK, and with ``otherwise`` and ``javac``'s output when it fails.
     """
 
     def make(target: Path) -> None:

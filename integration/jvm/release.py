@@ -56,7 +56,7 @@ def find_release(spec: str = SPEC, jars: str | None = None) -> Release:
     """The release that ``virtual``, ``virtual:4.3.1`` or ``virtual:3.9.2-scala`` names.
 
     ``jars`` is a folder with the jars of one release, a folder with a folder per release, or a path with ``{version}``
-    in it; by default what REBALANCE_CHECK_KAFKA_JARS says. Without either, Maven fetches them. `RebalanceCheckError`
+    in it; by default REBALANCE_CHECK_KAFKA_JARS. Without either, Maven fetches them. `RebalanceCheckError`
     when the spec cannot be read, or nothing can be had.
     """
     match = _SPEC.fullmatch(spec)

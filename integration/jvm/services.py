@@ -22,7 +22,7 @@ slower."""
 class Service:
     """A class of runs that answer lines (``rebalancecheck.Main``), and the folder of its sources.
 
-    ``whose`` is what needs a JDK; ``needs`` is the artifact without which the sources do not compile.
+    ``whose`` names the part that needs a JDK; ``needs`` is the artifact without which the sources do not compile.
     """
 
     main: str

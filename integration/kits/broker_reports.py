@@ -1,4 +1,4 @@
-"""The reports of brokers that a page shows: the kit runs on each, and what belongs to the run alone is left out.
+"""The reports of brokers that a page shows: the kit runs on each, and facts of one run alone are left out.
 
     python -m rebalance_check.integration.kits.broker_reports docs/brokers.md kfake local
 
@@ -27,12 +27,12 @@ from rebalance_check.properties.verdict import Outcome
 TOPICS: Final = {"t": 4}
 STARTED_BY_THE_KIT: Final = (BrokerSpec.EMBEDDED, BrokerSpec.LOCAL, BrokerSpec.TESTCONTAINERS)
 EMBEDDED: Final = "rebalance-check's embedded broker"
-"""What the page calls it."""
+"""Its name on the page."""
 
 _ADDRESS: Final = re.compile(r"127\.0\.0\.1:\d+")
 
 Document = dict[str, Any]
-"""What ``conform broker --json`` prints."""
+"""The output of ``conform broker --json``."""
 
 
 def report_of(name: str) -> Document:

@@ -1,4 +1,4 @@
-"""What a conformance kit found: a row per claim, and what the rows amount to together. Nothing here prints."""
+"""The findings of a conformance kit: a row per claim, and their sum. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class KitRow:
     """The outcome of one claim over all that a kit tried.
 
     ``section`` groups the rows of a report (``KIP-429``). ``checked`` counts how often the claim was put to the test.
-    ``detail`` says why the outcome is what it is; of several lines, a table shows the first. ``history`` is the path of
-    the history that shows it, ``command`` what reproduces it, each "" for none. ``kind`` decides whether a violation
+    ``detail`` says why the outcome is so; of several lines, a table shows the first. ``history`` is the path of
+    the history that shows it, ``command`` reproduces it, each "" for none. ``kind`` decides whether a violation
     is one of safety or of liveness.
     """
 
@@ -41,7 +41,7 @@ class KitReport:
     """All that one run of a kit found out about its ``subject``.
 
     ``title`` names the kit; ``seed`` is that of the run, which took ``seconds``. ``unfinished`` says why the run
-    ended before it had tried everything ("" where it did not): then the rows hold what was judged until then, and what
+    ended before it had tried everything ("" where it did not): then the rows hold claims judged until then, and what
     no row violates is undecided.
     """
 

@@ -3,7 +3,7 @@
     python -m rebalance_check.integration.kits.scoreboard docs/clients.md docs/clients/*.json
 
 writes the part of the page between the marks anew; without a page it prints rows for TRACK_RECORD.md instead. A report
-is what ``rebalance-check conform client --json`` prints.
+is the output of ``rebalance-check conform client --json``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _start(text: str) -> str:
 
 
 def track_record(reports: Sequence[KitReport]) -> list[str]:
-    """A row of TRACK_RECORD.md for each claim that a client violates: where, what happens, the claim, the command."""
+    """A row of TRACK_RECORD.md for each claim that a client violates: where, the effect, the claim, the command."""
     return [
         f"| {_cell(report.subject)} | {_cell(row.headline)} | `{row.claim}` | `{_cell(row.command)}` |"
         for report in reports

@@ -1,8 +1,8 @@
-"""Several runs of one subject as one report: what happens in some runs only is shown all the same.
+"""Several runs of one subject as one report: findings of some runs only are shown all the same.
 
     python -m rebalance_check.integration.kits.several_runs RUN.json... > docs/clients/SUBJECT.json
 
-A run is what ``rebalance-check conform client --json`` prints.
+A run is the output of ``rebalance-check conform client --json``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
 from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
-# What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.
+# The class behind `_Watched` in the order of methods; at run time it may not be a base of its own.
 if TYPE_CHECKING:
 
     class _Assignor(RangePartitionAssignor):
@@ -92,13 +92,13 @@ UPGRADED: Final[dict[str, Any]] = {
     "custom": _OldCustom,
     "custom (cooperative)": _NewCustom,
 }
-"""What members of an upgrade path have."""
+"""The assignors of members of an upgrade path."""
 
 ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (_Range, _RoundRobin, _CooperativeSticky)}
 
 
 def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
-    """The assignors of the order, which notify ``watcher`` of what they compute."""
+    """The assignors of the order, which notify ``watcher`` of their results."""
     made = [each() for each in assignors_of(order, UPGRADED if order.settings.upgrade else ASSIGNORS)]
     for assignor in made:
         assignor.eager = order.choice.protocol is LiveProtocol.EAGER

@@ -16,7 +16,7 @@ from rebalance_check.properties.incarnations import with_incarnations
 def recorded_until_end(path: Path, folder: Path, history: Callable[[], Iterable[Event]], bootstrap: str) -> str:
     """Begin ``history``, and write it to the file ``path`` while it happens; why the run broke off, "" when it did not.
 
-    Of a run that breaks off, what the members recorded in ``folder`` becomes the history.
+    Of a run that breaks off, the members' recordings in ``folder`` become the history.
 
     Raises: RebalanceCheckError or OSError when the run failed before a member had started; an interruption as it came.
     """
@@ -36,6 +36,6 @@ def recorded_until_end(path: Path, folder: Path, history: Callable[[], Iterable[
 
 
 def _keep(path: Path, folder: Path) -> None:
-    """Write what the members recorded as the history of a run that did not come to its end."""
+    """Write the members' recordings as the history of a run that did not come to its end."""
     if not path.exists() or not path.stat().st_size:
         write_history(path, with_incarnations(list(merge(sorted(folder.glob("*.raw"))))))

@@ -1,6 +1,6 @@
-"""kafka-python's clients: the one place that knows where they live, and what of them this project uses.
+"""kafka-python's clients: the one place that knows where they live, and their parts that this project uses.
 
-The package ships no types, and type checkers hold stubs of an older release against it; what is subclassed is declared
+The package ships no types, and type checkers hold stubs of an older release against it; subclassed names are declared
 here, the rest passes as Any.
 """
 

@@ -1,7 +1,7 @@
-"""What named releases of client libraries are known to do against a claim: a run holds them to everything else.
+"""Claims that named releases of client libraries are known to break: a run holds them to everything else.
 
-A deviation excuses what its release does, where that shows itself, and nothing else. What it accounts for is kept apart
-(`KnownFinding`), and is no violation of the run. What the user's own list accounts for (`properties.known`) is kept
+A deviation excuses the behaviour of its release, where that shows itself, and nothing else. Its findings are kept apart
+(`KnownFinding`): no violations of the run. Findings explained by the user's own list (`properties.known`) are kept
 apart in the same way. `rebalance-check judge` on the same history excuses nothing.
 """
 
@@ -40,12 +40,12 @@ SHOWS_OWNED = PartitionsAssigned | PartitionsRevoked | PartitionsLost | Assignme
 GONE = MemberStarted | MemberCrashed | MemberLeft
 
 Excuse = Callable[[Sequence[Event], frozenset[str]], Iterable[Event]]
-"""The history as if what is excused had not been seen; the names are those of the members that may be excused."""
+"""The history as if excused events had not been seen; the names are those of the members that may be excused."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDeviation:
-    """A claim that members of one client break, in these releases and no other, how, and what of a history shows it.
+    """A claim that members of one client break, in these releases and no other, how, and the events that show it.
     TRACK_RECORD.md has the command."""
 
     client: ClientName
@@ -115,7 +115,7 @@ def without_syncs_after_leaving(events: Sequence[Event], members: frozenset[str]
 
 def without_losses_during_a_join(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
     """The history as if these members had notified their application of a loss where they rather went on with the join
-    that was under way: the next that they show of what they own belongs to a later generation."""
+    that was under way: the next that they show of their partitions belongs to a later generation."""
     for at, event in enumerate(events):
         if isinstance(event, MembershipLost) and event.member in members and _rejoined(events[at + 1 :], event):
             yield PartitionsLost(
@@ -243,9 +243,9 @@ def judge_clients(
     require_tested: bool = False,
     listed: KnownFindings = NOTHING_KNOWN,
 ) -> LiveJudgement:
-    """Judge a history of clients; a violated claim is judged again without what a known deviation explains.
+    """Judge a history of clients; a violated claim is judged again without the events that a known deviation explains.
 
-    What is left and stands in the user's list (``listed``) is no violation either. ``invariants`` (default: the
+    A remaining finding in the user's list (``listed``) is no violation either. ``invariants`` (default: the
     catalogue) and ``require_tested`` as of `judge`.
     """
     events = list(history)
@@ -260,7 +260,7 @@ def judge_clients(
 
 
 def _unless_listed(invariant: Invariant, verdict: Verdict, listed: KnownFindings) -> tuple[Verdict, list[KnownFinding]]:
-    """The verdict, and what the user's list accounts for: then the claim counts as one that held."""
+    """The verdict, and the findings that the user's list accounts for: then the claim counts as one that held."""
     if not isinstance(verdict, Violated):
         return verdict, []
     entry = listed.entry_for(invariant.name, verdict.counterexample.headline)
@@ -268,7 +268,7 @@ def _unless_listed(invariant: Invariant, verdict: Verdict, listed: KnownFindings
 
 
 def _excused(events: Sequence[Event], invariant: Invariant, verdict: Verdict) -> tuple[Verdict, list[KnownFinding]]:
-    """The verdict on what the known deviations leave of the history, and what each of them accounts for."""
+    """The verdict on the history that the known deviations leave, and the findings of each of them."""
     known: list[KnownFinding] = []
     for deviation in KNOWN:
         members = deviation.concerns(events)

@@ -1,7 +1,7 @@
-"""One live member: an unmodified consumer of some client library in a process of its own, recorded by what it shows.
+"""One live member: an unmodified consumer of some client library in a process of its own, recorded from outside.
 
 ``python -m rebalance_check.integration.live.member ORDER`` where ORDER is a `MemberOrder` as JSON. The end of standard
-input asks it to leave; signals do to it what they do to any process.
+input asks it to leave; signals act on it as on any process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _await_end_of_input(leaving: threading.Event) -> None:
 
 def main() -> None:
     """Run the member that the command line orders."""
-    # Ctrl-C reaches the whole process group; the harness decides what becomes of its members.
+    # Ctrl-C reaches the whole process group; the harness decides the fate of its members.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(SHOW_STACKS)
     end_with_parent()

@@ -50,7 +50,7 @@ def with_coordinator_faults(schedule: Schedule) -> Schedule:
 
 
 class NodeFaults:
-    """The actions of `COORDINATOR_FAULTS` on the cluster under one group; ``recorder`` gets what was done."""
+    """The actions of `COORDINATOR_FAULTS` on the cluster under one group; ``recorder`` gets the actions done."""
 
     def __init__(self, cluster: Cluster, group: str, recorder: Recorder) -> None:
         self._cluster = cluster

@@ -20,14 +20,14 @@ LEAVE_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.01
 
 PROGRAM: Final = ("-m", "rebalance_check.integration.live.member")
-"""What Python runs as a member."""
+"""The arguments with which Python runs as a member."""
 
 STACKS_S: Final = 0.5
 """How long a member that hangs has to print where its threads are, in seconds."""
 
 
 class MemberFailedError(RebalanceCheckError):
-    """The process of a member failed: the run cannot go on, and what happened up to there is judged."""
+    """The process of a member failed: the run cannot go on, and its events up to there are judged."""
 
 
 class ClientFailedError(MemberFailedError):
@@ -43,7 +43,7 @@ class ClientHungError(ClientFailedError):
 
 
 class ClientCrashedError(ClientFailedError):
-    """The process ended by itself; the text has what it printed last."""
+    """The process ended by itself; the text has its last output."""
 
 
 class MemberProcess:

@@ -1,4 +1,4 @@
-"""Raw recordings: what each process saw, on disk before anything else happens, and how they become one history.
+"""Raw recordings: each process's observations, on disk before anything else happens, and how they become one history.
 
 A raw line is the nanoseconds of the machine's monotonic clock, a tab, and the event as a history line. The clock is one
 for all processes of a machine, so merging by it gives the order of observation. A process that is killed while it
@@ -71,7 +71,7 @@ def read_recording(path: Path) -> Iterator[tuple[int, Event]]:
 def reserve(out: Path, name: str) -> tuple[Path, Path]:
     """A folder for the raw recordings of a run, made now, and the file for its history, which is not there yet.
 
-    ``NAME.raw`` and ``NAME.jsonl`` below ``out``; where one of them exists, ``NAME.2``, ``NAME.3`` and so on: what was
+    ``NAME.raw`` and ``NAME.jsonl`` below ``out``; where one of them exists, ``NAME.2``, ``NAME.3`` and so on: anything
     recorded before is never written over.
 
     Raises: OSError when the folder cannot be made.

@@ -1,4 +1,4 @@
-"""What a failed send of kafka-python's producer is to a status store."""
+"""A failed send of kafka-python's producer, as a status store sees it."""
 
 from __future__ import annotations
 

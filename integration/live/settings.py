@@ -39,7 +39,7 @@ ASSIGNORS: Final[dict[LiveProtocol, tuple[str, ...]]] = {
     LiveProtocol.COOPERATIVE: ("cooperative-sticky",),
     LiveProtocol.ELECTION: (),
 }
-"""What members offer by default, most wanted first: what all clients of a protocol have in common."""
+"""The default offer of members, most wanted first: the assignors that all clients of a protocol have in common."""
 
 JOINS_PER_ASSIGNOR: Final = frozenset({ClientName.AIOKAFKA})
 """Clients that send a JoinGroup for each assignor that they offer, so that one join makes as many generations
@@ -48,7 +48,7 @@ JOINS_PER_ASSIGNOR: Final = frozenset({ClientName.AIOKAFKA})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """What every member of a live group has in common; times in ms.
+    """The common settings of all members of a live group; times in ms.
 
     A member whose process is stopped for longer than ``session_timeout_ms`` becomes a zombie; one that does not poll
     for ``max_poll_interval_ms``, which is also the rebalance timeout, leaves. ``time_scale`` shortens the pauses of a
@@ -59,12 +59,12 @@ class LiveOptions:
 
     ``forget_claims_on_loss`` mends kafka-python's cooperative-sticky assignor, which goes on claiming partitions that
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
-    clients are what a live run is about.
+    clients are the subject of a live run.
 
     ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn.
     It needs kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own
-    refuses to be listed next to an eager assignor. ``assignors`` is what all members offer, most wanted first; without
-    a choice it is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
+    refuses to be listed next to an eager assignor. ``assignors`` is all members' offer, most wanted first; without
+    a choice it is the list that the protocol's clients have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
     """
 
     protocol: LiveProtocol = LiveProtocol.EAGER
@@ -121,7 +121,7 @@ class LiveOptions:
         return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
     def choice(self, slot: int, step: int = 0) -> ClientChoice:
-        """What the member in ``slot`` is when it is started, with the list at ``step`` of an upgrade path."""
+        """The choice for the member in ``slot`` when it is started, with the list at ``step`` of an upgrade path."""
         client = self.clients[slot % len(self.clients)]
         if not self.upgrade:
             return ClientChoice(client=client, assignors=self._offered_by(client), protocol=self.protocol)
@@ -136,7 +136,7 @@ class LiveOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientChoice:
-    """What one member is: its client library, the assignors that it offers by Kafka's names, most wanted first, and
+    """The kind of one member: its client library, the assignors that it offers by Kafka's names, most wanted first, and
     how it treats its partitions with them.
 
     A restart may start a member of another choice in the same place: that is a rolling restart.
@@ -149,7 +149,7 @@ class ClientChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberOrder:
-    """What one member process gets when it starts."""
+    """The order for one member process when it starts."""
 
     bootstrap: str
     group: str

@@ -38,7 +38,7 @@ def asking(broker: Broker, group: str) -> Iterator[Ask]:
 
 
 class Unsettled(NamedTuple):
-    """What is still pending, as sentences, and which members should be in the group and are not."""
+    """The reasons that are still pending, as sentences, and the members that are missing from the group."""
 
     pending: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ def await_settled(
 ) -> Unsettled:
     """Wait until the group is Stable with ``members``, who own all ``partitions`` partitions, and stays so.
 
-    Members are known by their client ids. What is still pending when the time is over is returned.
+    Members are known by their client ids. Reasons that are still pending when the time is over are returned.
     """
     unchanged, before = 0, None
     with asking(broker, group) as ask:
@@ -72,7 +72,7 @@ def await_settled(
 
 
 def unsettled(group: ApiMessage | None, members: Collection[str], partitions: int) -> Unsettled:
-    """What keeps the described group from rest. A member that is missing is one thing; whether those that are there
+    """The reasons why the described group is not at rest. A missing member is one thing; whether those that are there
     have come to rest without it is another, and is said apart."""
     if group is None:
         return Unsettled(("no node coordinates the group",))

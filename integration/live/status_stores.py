@@ -43,7 +43,7 @@ STATUSES: Final = (Status.RUNNING, Status.RUNNING, Status.PAUSED, Status.FAILED,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusRun:
-    """What a run is made of, apart from its seed: workers, writes of each, and the longest pause between two, in ms."""
+    """The size of a run, apart from its seed: workers, writes of each, and the longest pause between two, in ms."""
 
     workers: int = 3
     writes: int = 25
@@ -81,7 +81,7 @@ def run_status_stores(bootstrap: str, seed: int, options: StatusRun, folder: Pat
 def _run_workers(
     place: tuple[str, str, str], recordings: Sequence[RawRecording], seed: int, options: StatusRun, harness: Recorder
 ) -> tuple[str, ...]:
-    """A worker for each recording: they write, come to rest, which ``harness`` tells, and are closed. What did not
+    """A worker for each recording: they write, come to rest, which ``harness`` tells, and are closed. Work that did not
     come to rest is returned."""
     bootstrap, topic, group = place
     workers: list[KafkaStatusWorker] = []
@@ -99,7 +99,7 @@ def _run_workers(
 
 
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:
-    """All write at once; what goes wrong in one of them is raised here."""
+    """All write at once; an error of one of them is raised here."""
     with ThreadPoolExecutor(len(workers), thread_name_prefix="writer") as pool:
         try:
             for writing in [pool.submit(_write, w, Random(f"{seed}/{w.name}"), options) for w in workers]:
@@ -111,7 +111,7 @@ def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusR
 
 
 def _write(worker: KafkaStatusWorker, random: Random, options: StatusRun) -> None:
-    """Statuses of a worker whose generation goes up now and then; as in Connect, what may be late is written safely."""
+    """Statuses of a worker whose generation goes up now and then; as in Connect, late ones are written safely."""
     generation = 1
     for _ in range(options.writes):
         if worker.abandoned:
@@ -137,7 +137,7 @@ def _take_over(workers: Sequence[KafkaStatusWorker], options: StatusRun) -> tupl
 
 
 def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
-    """The others say safely what was true in generation 1: all have read better, so that no such write goes out."""
+    """The others write safely the statuses of generation 1: all have read better, so that no such write goes out."""
     for worker in workers[1:]:
         for key in KEYS:
             worker.write(key, StatusValue(Status.UNASSIGNED, f"{worker.name}:8083", 1), safe=True)
@@ -145,12 +145,12 @@ def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
 
 
 def settle(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
-    """Wait until every send is answered and everything is read back; what is not in time is returned."""
+    """Wait until every send is answered and everything is read back; work that is not done in time is returned."""
     return ask_until(lambda: _pending(workers), not_, timeout_s=SETTLE_TIMEOUT_S, pause_s=POLL_MS / 1000)
 
 
 def _pending(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
-    """What the workers have still to do. The ends are asked for only once nothing is in flight: a record answered
+    """The work that is still open. The ends are asked for only once nothing is in flight: a record answered
     after the ends were read is part of neither, and a worker that has not read it would count as at rest."""
     unanswered = tuple(reason for worker in workers if (reason := worker.unanswered()))
     if unanswered:

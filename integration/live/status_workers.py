@@ -69,7 +69,7 @@ class KafkaStatusWorker:
     # -------------------------------------------------------------------------------------------- the log
 
     def send(self, key: str, value: bytes | None, attempt: int, send: int) -> None:
-        """`StatusLog.send`: hand the record to the producer. What it reports goes through a queue to a thread of its
+        """`StatusLog.send`: hand the record to the producer. Its report goes through a queue to a thread of its
         own: a store never gets one from inside ``send``, where a report may come when the producer is quick to fail.
         """
         try:
@@ -129,7 +129,7 @@ class KafkaStatusWorker:
             (self.store.put_safe if safe else self.store.put)(key, value)
 
     def unanswered(self) -> str:
-        """What this worker still has to learn of its own writes; empty for nothing.
+        """The writes of this worker whose outcome it does not know yet; empty for none.
 
         Raises `RebalanceCheckError` when the worker has failed.
         """
@@ -141,7 +141,7 @@ class KafkaStatusWorker:
         return ""
 
     def unread(self, ends: dict[int, int]) -> str:
-        """What this worker still has to read up to these end offsets; empty for nothing."""
+        """The records up to these end offsets that this worker has not read yet; empty for none."""
         with self.lock:
             return f"{self.name} has read to {self._read_to} of {ends}" if self._read_to != ends else ""
 
@@ -182,7 +182,7 @@ class KafkaStatusWorker:
         self.abandoned = True
 
     def close(self) -> None:
-        """Stop the store, its threads and its clients; what an abandoned one still has to send is dropped."""
+        """Stop the store, its threads and its clients; pending sends of an abandoned one are dropped."""
         if is_interrupted():
             self.abandon()
         self.ask()

@@ -1,4 +1,4 @@
-"""Leaders that stay in their join for ever, as kafka-python's may: what of a history shows it."""
+"""Leaders that stay in their join for ever, as kafka-python's may: the events that show it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rebalance_check.model.vocabulary.events import (
 )
 
 IDLE: Final = (OffsetCommitted, CoordinatorFound)
-"""What such a member goes on doing: it is polled, and tries to commit what it had."""
+"""The events that such a member still has: it is polled, and tries to commit for its former partitions."""
 
 CLOSING: Final = (PartitionsRevoked, PartitionsLost, MemberLeft)
-"""What closing it brings about, in this order."""
+"""The effects of closing it, in this order."""
 
 
 def stuck_leaders(events: Sequence[Event], at: int) -> frozenset[str]:
@@ -32,7 +32,7 @@ def stuck_leaders(events: Sequence[Event], at: int) -> frozenset[str]:
 
 
 def _process_at(events: Sequence[Event], name: str, at: int) -> tuple[list[Event], list[Event]]:
-    """What the process that a member had at ``at`` showed: before, and afterwards."""
+    """The events of the process that a member had at ``at``: before, and afterwards."""
     before = [event for event in events[:at] if event.source == name]
     starts = [index for index, event in enumerate(before) if isinstance(event, MemberStarted)]
     later = takewhile(lambda event: not isinstance(event, MemberStarted), _of(events[at:], name))

@@ -49,7 +49,7 @@ class LiveSubject:
     and moved, too.
 
     ``folder`` receives the raw recordings while the run goes on (default: a temporary folder that goes with the run).
-    `close` returns what happened as one merged history; `perform` returns nothing, since what an action causes is
+    `close` returns one merged history; `perform` returns nothing, since the effect of an action is
     seen by other processes, later.
     """
 
@@ -267,7 +267,7 @@ class _Run:
         return process is not None and bool(process.gave_up)
 
     def _await_group(self, _action: Action) -> None:
-        """The group holds no members but those that run; what keeps it from that is found by `Heal`."""
+        """The group holds no members but those that run; `Heal` finds the obstacles."""
         self._settled(self._resume_all())
 
     def _settled(self, running: Sequence[str]) -> Unsettled:
@@ -283,8 +283,8 @@ class _Run:
         time.sleep(action.choice * self._settings.time_scale / 1000)
 
     def _heal(self, _action: Action) -> None:
-        """What does not settle in its time is remembered, whatever a later ``Heal`` finds: a member that was stuck is a
-        finding, also when it was stopped since."""
+        """A group that does not come to rest in time is a finding, even after a good ``Heal``: a stuck member is
+        one, also when it was stopped since."""
         self._heals += 1
         if self._faults is not None:
             self._faults.heal()

@@ -1,4 +1,4 @@
-"""Partitions without an owner, as a cooperative group leaves them where a member claims what it has lost.
+"""Partitions without an owner, as a cooperative group leaves them where a member claims lost partitions.
 
 The leader takes a claim for ownership, and withholds the partition from the others until the member revokes it. A
 member that has lost the partition already revokes nothing, so no rebalance follows that would hand it out.

@@ -1,1 +1,1 @@
-"""Recorders for running applications: what a member shows becomes events, written at once, a file for each process."""
+"""Recorders for running applications: a member's facts become events, written at once, a file for each process."""

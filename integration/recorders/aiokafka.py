@@ -105,7 +105,7 @@ class RecordingAioKafkaConsumer(RecordingConsumer):
 
 
 def shown(consumer: Any) -> Shown:
-    """What the consumer shows of its settings."""
+    """The settings that the consumer shows."""
     return Shown(
         group=consumer._group_id or "",
         client="aiokafka",
@@ -120,7 +120,7 @@ def shown(consumer: Any) -> Shown:
 
 
 def _read(offsets: Mapping[Any, Any]) -> list[Offset]:
-    """Of what ``commit`` takes: an offset, or a tuple that begins with one; what is something else it refuses."""
+    """The offsets in an argument of ``commit``, alone or first in a tuple; none in one that it refuses."""
     read = [(tp, at[0] if isinstance(at, tuple) and at else at) for tp, at in offsets.items()]
     right = all(isinstance(tp, TopicPartition) and isinstance(at, int) for tp, at in read)
     return [Offset(tp.topic, tp.partition, at) for tp, at in read] if right else []

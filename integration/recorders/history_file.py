@@ -1,6 +1,6 @@
 """The history of one process on disk: each event is in the system's hands before the next; a restart goes on with it.
 
-A process that is killed loses nothing that it had recorded. What it was writing in that instant may be cut off; the
+A process that is killed loses nothing that it had recorded. The line of that instant may be cut off; the
 next process under that name takes the rest of that line away, since it was never recorded in full.
 """
 
@@ -68,7 +68,7 @@ class HistoryFile:
             log.warning("event %d of %s is not recorded in %s: %s", event.seq, event.source, self.path, fault)
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; its lines stay."""
         with suppress(OSError):
             os.close(self._file)
 
@@ -89,7 +89,7 @@ class HistoryFile:
             ) from None
 
     def _drop_the_cut_line(self) -> None:
-        """What stands behind the last line end goes, unless it is an event but for that."""
+        """Bytes behind the last line end go, unless they are an event but for that."""
         size, end = os.fstat(self._file).st_size, self._end_of_lines()
         if end == size:
             return

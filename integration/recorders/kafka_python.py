@@ -111,7 +111,7 @@ class RecordingKafkaConsumer(RecordingConsumer):
 
 
 def shown(consumer: Any) -> Shown:
-    """What the consumer shows of its settings."""
+    """The settings that the consumer shows."""
     config = consumer.config
     coordinator = consumer._coordinator
     return Shown(
@@ -128,6 +128,6 @@ def shown(consumer: Any) -> Shown:
 
 
 def _read(offsets: Mapping[Any, Any]) -> list[Offset]:
-    """Of what ``commit`` takes; what is something else the library refuses."""
+    """The offsets in an argument of ``commit``; none in one that the library refuses."""
     right = all(isinstance(tp, TopicPartition) and isinstance(at, OffsetAndMetadata) for tp, at in offsets.items())
     return [Offset(tp.topic, tp.partition, at.offset) for tp, at in offsets.items()] if right else []

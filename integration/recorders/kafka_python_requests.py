@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class RecordedRequests:
-    """Stands in for the connections that ``inner`` holds: what is sent through it is recorded, all else goes on."""
+    """Stands in for the connections that ``inner`` holds: requests sent through it are recorded, all else goes on."""
 
     def __init__(self, inner: Any, observer: Observer) -> None:
         self._inner = inner

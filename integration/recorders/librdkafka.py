@@ -1,4 +1,4 @@
-"""librdkafka's consumer (the package confluent-kafka), recorded. What its leader computes in C is unknown."""
+"""librdkafka's consumer (the package confluent-kafka), recorded. Its leader computes in C, which stays unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 METADATA_MARK: Final = b"CGMDv2:"
-"""Begins what ``consumer_group_metadata`` returns: then the generation (32 bits of this machine), the group id, the
+"""Begins the bytes of ``consumer_group_metadata``: then the generation (32 bits of this machine), the group id, the
 member id, each with a zero behind it, a one where there is no instance id, or a zero and the instance id. It is meant
 for producers, and the one place where librdkafka shows them."""
 
@@ -25,7 +25,7 @@ NEW_PROTOCOL: Final = "consumer"
 
 
 class GroupMetadata(NamedTuple):
-    """What a consumer's group metadata say."""
+    """A consumer's group metadata."""
 
     generation: int
     group: str
@@ -70,7 +70,7 @@ class RecordingConfluentConsumer(RecordingConsumer):
         self, topics: Sequence[str], on_assign: Callback | None = None, on_revoke: Callback | None = None,
         on_lost: Callback | None = None, **named: Any,
     ) -> None:  # fmt: skip
-        """See ``Consumer.subscribe``. What a pattern matches is not shown."""
+        """See ``Consumer.subscribe``. The topics that a pattern matches are not shown."""
 
         def assigned(_consumer: Any, partitions: list[Any]) -> None:
             self._assigned_in = self.membership().generation
@@ -93,7 +93,7 @@ class RecordingConfluentConsumer(RecordingConsumer):
         self._subscribed = tuple(sorted(topic for topic in topics if not topic.startswith("^")))
 
     def unsubscribe(self) -> None:
-        """See ``Consumer.unsubscribe``; what it gives up comes as a callback."""
+        """See ``Consumer.unsubscribe``; given up partitions come as a callback."""
         self._consumer.unsubscribe()
         self._subscribed = ()
 
@@ -143,7 +143,7 @@ class RecordingConfluentConsumer(RecordingConsumer):
 
 
 def shown(consumer: Any, config: Mapping[str, Any]) -> Shown:
-    """What the consumer shows of its settings, and what ``config``, with which it was made, says of the others.
+    """The settings that the consumer shows, and the others by ``config``, with which it was made.
 
     Raises: RebalanceCheckError when it has joined already, or is of a group of KIP-848.
     """
@@ -170,7 +170,7 @@ def shown(consumer: Any, config: Mapping[str, Any]) -> Shown:
 
 
 def error_name(error: KafkaError) -> str | None:
-    """Kafka's name of an error that a broker answered; None (unknown) for what the client made up itself."""
+    """Kafka's name of an error that a broker answered; None (unknown) for an error that the client made up itself."""
     return error.name() if error.code() > 0 else None
 
 

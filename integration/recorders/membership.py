@@ -1,4 +1,4 @@
-"""What a consumer shows of itself at one instant, and how its commits end."""
+"""A consumer's view of its membership at one instant, and how its commits end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNKNOWN_NODE: Final = -1
 
 
 class Membership(NamedTuple):
-    """What a consumer shows of its place in the group, read at once; ``settled``: its last rebalance is complete,
+    """A consumer's view of its place in the group, read at once; ``settled``: its last rebalance is complete,
     ``coordinator``: the node that it takes for its coordinator."""
 
     generation: int = NO_GENERATION

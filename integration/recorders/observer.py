@@ -1,7 +1,7 @@
-"""What a consumer shows, as events: its callbacks, its membership between two polls, its commits, its end.
+"""A consumer as events: its callbacks, its membership between two polls, its commits, its end.
 
-Every client library says the same through its adapter, in live runs and in applications. What a library does not show
-stays unknown. The events of a rebalance are recorded when the consumer shows it: a generation with its first callback
+Every client library says the same through its adapter, in live runs and in applications. Facts hidden by a library
+stay unknown. The events of a rebalance are recorded when the consumer shows it: a generation with its first callback
 or after the poll in which it began, and before its SyncGroup where the requests are recorded, too.
 """
 
@@ -43,8 +43,8 @@ def names(partitions: Partitions) -> tuple[str, ...]:
 
 
 class Observer:
-    """A client's adapter notifies it of what happens; ``membership`` is asked for the consumer's place in the group,
-    ``topics`` for what it subscribes to (None: unknown)."""
+    """A client's adapter notifies it of each event; ``membership`` is asked for the consumer's place in the group,
+    ``topics`` for its subscription (None: unknown)."""
 
     def __init__(self, member: str, recorder: Recorder) -> None:
         self.member = member
@@ -63,7 +63,7 @@ class Observer:
 
     @property
     def recorder(self) -> Recorder:
-        """Where its events go; a member of ours records what it does itself."""
+        """Where its events go; a member of ours records its own actions."""
         return self._recorder
 
     def emit(self, event: Event) -> None:
@@ -77,7 +77,7 @@ class Observer:
 
     def leaving(self) -> None:
         """The consumer begins to close. From here on it is no event that a join completes (it was under way before, and
-        the consumer gives up now what it claimed), nor that the consumer shows no membership any more."""
+        the consumer gives up its claims now), nor that the consumer shows no membership any more."""
         self._is_leaving = True
 
     def left(self) -> None:
@@ -85,7 +85,7 @@ class Observer:
         self.emit(MemberLeft(member=self.member))
 
     def assigned(self, partitions: Partitions) -> None:
-        """The client called back: these partitions are added to what it owns."""
+        """The client called back: these partitions are added to the owned ones."""
         now = self._look()
         added = names(partitions)
         self._held.update(added)
@@ -98,7 +98,7 @@ class Observer:
         self._give_up(names(partitions))
 
     def unsubscribing(self) -> None:
-        """The application unsubscribes, and the client will not call back for what it owns."""
+        """The application unsubscribes, and the client will not call back for its partitions."""
         self._note_topics(())
         self._give_up(tuple(sorted(self._held)))
 
@@ -129,8 +129,8 @@ class Observer:
         assignments: Mapping[str, Partitions],
         generations: Mapping[str, int],
     ) -> None:
-        """As the leader, it computed the assignment: what each member id claimed (in which generation, -1 for
-        unknown), and what it gets."""
+        """As the leader, it computed the assignment: the claims of each member id (in which generation, -1 for
+        unknown), and its partitions."""
         now = self._look()
         self.emit(
             AssignmentComputed(
@@ -192,7 +192,7 @@ class Observer:
     def _look(self) -> Membership:
         """The same; a new generation, the loss of the membership and other topics are events, too.
 
-        One thread looks at a time: what it sees is not older than what another has seen.
+        One thread looks at a time: it sees nothing older than another has seen.
         """
         with self._looking:
             return self._look_now()

@@ -22,7 +22,7 @@ NOT_GIVEN: Final[Mapping[str, Any]] = MappingProxyType({})
 
 @contextmanager
 def recording(consumer: C, history: str | Path, *, member: str, config: Mapping[str, Any] = NOT_GIVEN) -> Iterator[C]:
-    """Record a consumer of kafka-python, confluent-kafka or aiokafka while the block runs: use what it yields in place
+    """Record a consumer of kafka-python, confluent-kafka or aiokafka while the block runs: use the yielded one in place
     of the consumer, and close it inside the block::
 
         with recording(consumer, "m0.jsonl", member="m0") as consumer:
@@ -50,7 +50,7 @@ def recording(consumer: C, history: str | Path, *, member: str, config: Mapping[
 
 
 def _adapter(consumer: Any, config: Mapping[str, Any]) -> tuple[Callable[[Any, Observer], RecordingConsumer], Shown]:
-    """The recording consumer of its library, and what it shows. Only that library is imported."""
+    """The recording consumer of its library, and its settings. Only that library is imported."""
     libraries = {cls.__module__.partition(".")[0] for cls in type(consumer).__mro__}
     if "kafka" in libraries:
         from rebalance_check.integration.recorders import kafka_python  # noqa: PLC0415 - one library is enough

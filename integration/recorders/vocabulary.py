@@ -1,4 +1,4 @@
-"""What a member of a coordinator that is not Kafka's does, in the vocabulary of events."""
+"""Members of a coordinator that is not Kafka's, in the vocabulary of events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ONE_GENERATION: Final = 1
 
 
 class Numbering(StrEnum):
-    """What a coordinator numbers: nothing, each round of the group, or each grant of a resource (fencing tokens)."""
+    """A coordinator numbers nothing, each round of the group, or each grant of a resource (fencing tokens)."""
 
     NOTHING = "nothing"
     GROUP = "group"
@@ -38,13 +38,13 @@ class Numbering(StrEnum):
 
 
 class Vocabulary:
-    """What one member does, as events: each method records it and returns the events, in order. One thread calls it.
+    """One member's actions as events: each method records one and returns the events, in order. One thread calls it.
 
     Resources are of any hashable type: a text stands for itself, an integer is a partition of a topic that is called
     after the group, a pair of text and integer a partition of that topic, and anything else is named by its text.
 
     ``listener`` receives each event at once; a `HistoryFile` puts it on disk. ``clock`` gives milliseconds, by default
-    those of this machine. ``numbering`` says what the coordinator numbers: the number is the ``generation`` of
+    those of this machine. ``numbering`` is the coordinator's kind of numbers: the number is the ``generation`` of
     `assigned` and `lease`, and with `Numbering.RESOURCE` each resource is a group of its own. ``crashes_are_recorded``
     says that `crashed` is called for each process that dies.
 
@@ -76,7 +76,7 @@ class Vocabulary:
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What `rebalance_check.judge` takes as ``without``, so that only claims that are sound here are judged."""
+        """The argument ``without`` of `rebalance_check.judge`, so that only claims that are sound here are judged."""
         lacking: list[str] = [Feature.LEADER, Feature.SYNC_GROUP]
         if self._numbering is Numbering.NOTHING:
             lacking.append(Feature.GENERATIONS)
@@ -153,7 +153,7 @@ class Vocabulary:
 
     @contextmanager
     def _recording(self) -> Iterator[list[Event]]:
-        """Collects what is recorded inside; what is over by now is recorded first."""
+        """Collects the events recorded inside; grants that are over are recorded first."""
         events: list[Event] = []
         self._events = events
         self._expire()

@@ -1,4 +1,4 @@
-"""What the recording consumers of all libraries have in common: they pass everything on, and note what they see."""
+"""The common part of the recording consumers of all libraries: they pass everything on, and note what they see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACCEPTED: Final = "NONE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a consumer shows of its settings: its ``group`` ("" for none), and what `MemberStarted` says of it."""
+    """A consumer's settings: its ``group`` ("" for none), and the settings that `MemberStarted` has of it."""
 
     group: str
     client: str
@@ -38,9 +38,9 @@ class Offset(NamedTuple):
 
 
 class RecordingConsumer:
-    """A consumer of some library that is recorded; what a subclass does not name is passed on as it is.
+    """A consumer of some library that is recorded; methods that a subclass does not name are passed on as they are.
 
-    ``consumer`` is the library's own, ``observer`` gets what it shows.
+    ``consumer`` is the library's own, ``observer`` gets its facts.
     """
 
     def __init__(self, consumer: Any, observer: Observer) -> None:
@@ -61,7 +61,7 @@ class RecordingConsumer:
 
     @contextmanager
     def _polling(self) -> Iterator[None]:
-        """Looks at the consumer when it was polled, whatever came of that."""
+        """Looks at the consumer when it was polled, even after an error."""
         try:
             yield
         finally:
@@ -88,8 +88,8 @@ class RecordingConsumer:
 class RecordingListener:
     """A listener whose callbacks are recorded around those of ``inner`` (None for none), which may be coroutines.
 
-    What is assigned is recorded before the application learns of it, what is revoked after the application has given
-    it up: it owns the partitions from the one to the other. What is lost is gone already.
+    An assignment is recorded before the application learns of it, a revocation after the application has given
+    it up: it owns the partitions from the one to the other. Lost partitions are gone already.
     """
 
     def __init__(self, observer: Observer, inner: Any) -> None:
@@ -120,5 +120,5 @@ class RecordingListener:
 
 
 def error_name(failure: Exception) -> str | None:
-    """Kafka's name of an error that a broker answered; None (unknown) for what kafka-python or aiokafka made up."""
+    """Kafka's name of an error that a broker answered; None (unknown) for one that kafka-python or aiokafka made up."""
     return getattr(failure, "message", None) if getattr(failure, "errno", -1) > 0 else None

@@ -63,7 +63,7 @@ def decoded(request: GroupRequest, body: bytes) -> GroupReply:
 
 @lru_cache(REMEMBERED)
 def observed(inspected: tuple[int, str, bytes] | None, *, scala: bool) -> Observation:
-    """What an inspection shows: the group as DescribeGroups shows it, with generation and leader from inside.
+    """A group by its inspection: as DescribeGroups shows it, with generation and leader from inside.
 
     The coordinator in Scala shows assignments only of a group that is Stable.
     """
@@ -85,7 +85,7 @@ def delete_request(group: str) -> bytes:
 
 
 def delete_error(body: bytes) -> Error:
-    """What DeleteGroups of one group was answered."""
+    """The error in the answer to DeleteGroups of one group."""
     response = _message(admin.DeleteGroupsResponse, DELETE_VERSION, body)
     return error_from_wire(response.results[0].error_code)
 
@@ -99,7 +99,7 @@ def list_request(states: tuple[str, ...] = (), types: tuple[str, ...] = ()) -> b
 
 
 def listed(body: bytes | None) -> tuple[ListedGroup, ...]:
-    """What ListGroups was answered, by group id. Raises `RebalanceCheckError` when there is no answer."""
+    """The answer to ListGroups, by group id. Raises `RebalanceCheckError` when there is no answer."""
     if body is None:
         raise RebalanceCheckError("virtual Kafka left a ListGroups unanswered: this is a defect of its glue")
     response = _message(admin.ListGroupsResponse, LIST_VERSION, body)

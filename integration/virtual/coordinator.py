@@ -37,7 +37,7 @@ _WORD: Final = (1 << 64) - 1
 
 
 def member_ids_of(seed: int) -> Callable[[str], str]:
-    """What makes the member ids that an environment of ``seed`` makes, one after another (``SeededRandom.java``)."""
+    """Makes the member ids that an environment of ``seed`` makes, one after another (``SeededRandom.java``)."""
     state = seed & _WORD
 
     def draw() -> bytes:
@@ -134,7 +134,7 @@ class VirtualCoordinator:
         return self._observation
 
     def drop_inspection(self) -> None:
-        """What `inspect` and `begin_settling` asked is not needed any more."""
+        """Drop the answers that `inspect` and `begin_settling` asked for."""
         for number in (self._inspection, self._settling):
             if number is not None:
                 self._environment.ignore(number)
@@ -166,7 +166,7 @@ class VirtualCoordinator:
         return Error.NONE if body is None else delete_error(body)
 
     def records(self) -> Sequence[Record]:
-        """What the journal holds."""
+        """The records of the journal."""
         return records_in(self._environment.control("journal", self._node))
 
     def fail(self, error: Error) -> None:
@@ -283,7 +283,7 @@ class VirtualCoordinator:
         return body
 
     def _answers(self) -> list[tuple[Hashable, GroupReply]]:
-        """What has been answered, after all that was sent."""
+        """The answers after all that was sent."""
         if self.defers:
             return []
         self.settle()

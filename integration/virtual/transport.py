@@ -21,7 +21,7 @@ DELAY_MS: Final = 3_000
 class VirtualTransport(SteeredTransport[VirtualCoordinator]):
     """One group in an environment of its own, set up by `open`; ``seed`` decides the member ids, and so hash order.
 
-    What the group looks like is asked along with each request, in the same round trip. A session ends when virtual time
+    Each request also asks for a description of the group, in the same round trip. A session ends when virtual time
     reaches the deadline of its timer; timers of others that become due on the way are late, as they may be in a broker,
     and those of members that are alive are set anew by what these send next.
     """
@@ -43,7 +43,7 @@ class VirtualTransport(SteeredTransport[VirtualCoordinator]):
         super().open(bounds)
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
-        """What the coordinator has answered since the last call, waited for."""
+        """The coordinator's answers since the last call, waited for."""
         if self.observe() is None:
             self.coordinator.settle()
         self._take(self.coordinator.take_answers())

@@ -216,7 +216,7 @@ def _bytes(name: str, is_flexible: bool, nullable: bool) -> Read:
 
 
 def read_client_id(cursor: Cursor, *, is_flexible: bool) -> str | None:
-    """What a request's header says behind its first eight bytes: the client id, in any version of the old form.
+    """The client id, in a request's header behind its first eight bytes, in any version of the old form.
 
     Raises:
         MalformedFrame: the header is no header.

@@ -19,7 +19,7 @@ __all__ = ["MalformedFrame", "Prefix", "decode_request", "encode_response", "fra
 _PREFIX: Final = struct.Struct(">hhi")
 PREFIX_BYTES: Final = _PREFIX.size
 LENGTH_BYTES: Final = 4
-"""What stands before each frame: its length."""
+"""The size of the length before each frame."""
 
 
 @dataclass(frozen=True, slots=True)

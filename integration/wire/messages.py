@@ -1,7 +1,7 @@
 """The messages that can be read: every api of which kafka-python has request and response, and how each is decoded.
 
 `integration.wire.apis` lists what the embedded broker serves; this is what a recorder between any client and any broker
-understands. What is unknown stays unknown: nothing here raises on bytes of a newer protocol.
+understands. Anything unknown stays unknown: nothing here raises on bytes of a newer protocol.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _all_messages() -> list[Message]:
 
 
 MESSAGES: Final[dict[int, Message]] = {message.key: message for message in _all_messages()}
-"""What can be read, by api key."""
+"""The readable messages, by api key."""
 
 KEY_OF: Final[dict[str, int]] = {str(key.name): int(key) for key in ApiKey}
 """The key of each api that has a name (``JoinGroup``), readable or not."""

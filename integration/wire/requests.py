@@ -1,7 +1,7 @@
 """Requests of the group protocol: from kafka-python's classes to `impl.protocol.messages`, and back.
 
 The embedded broker reads with `requests_from_wire`, the raw driver writes with `request_to_wire`; a test holds that one
-undoes the other in every version. What a version cannot carry is lost on the way, as on a real wire.
+undoes the other in every version. Fields that a version cannot carry are lost on the way, as on a real wire.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _committed_topics(topic_of: Any, partition_of: Any, offsets: Sequence[msg.Co
 
 
 def _by_topic(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """What belongs to each topic, both in the order of their first mention."""
+    """The entries of each topic, both in the order of their first mention."""
     found: dict[str, list[T]] = {}
     for topic, entry in entries:
         found.setdefault(topic, []).append(entry)

@@ -1,4 +1,4 @@
-"""Which versions of the apis a broker serves, and requests in the latest version that both sides speak."""
+"""The versions of the apis that a broker serves, and requests in the latest version that both sides speak."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class VersionRange(NamedTuple):
 
 
 def served_ranges(bootstrap: str, timeout_s: float = 10.0) -> Mapping[int, VersionRange]:
-    """What the broker says that it serves, by api key, from ApiVersions v0.
+    """The versions that the broker says it serves, by api key, from ApiVersions v0.
 
     Raises: OSError or a protocol error of kafka-python when the broker does not answer.
     """
@@ -75,7 +75,7 @@ def capped_version(message: Any, version: int, served: Served) -> int:
 
 
 def lacking(served: Served, apis: Iterable[str]) -> str:
-    """Which of ``apis`` the broker serves in no version that would do, in a sentence; "" for none."""
+    """The ``apis`` that the broker serves in no version that would do, in a sentence; "" for none."""
     for name in apis:
         message, least = LEAST[name]
         latest = served.get(int(message.API_KEY))

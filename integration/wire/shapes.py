@@ -45,7 +45,7 @@ def shape_of_commit(topics: Sequence[Any], exists: Exists) -> Shape:
 
 
 def by_topic(found: Sequence[tuple[str, T]], shape: Shape | None) -> list[tuple[str, list[T]]]:
-    """What was found for each topic: in the shape of the request where every partition was answered, else by name."""
+    """The findings of each topic: in the shape of the request where every partition was answered, else by name."""
     if shape is None or sum(count for _, count in shape) != len(found):
         by_name: dict[str, list[T]] = {}
         for name, one in found:

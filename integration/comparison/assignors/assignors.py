@@ -25,7 +25,7 @@ from rebalance_check.properties.assignment.problem import Answer, Problem
 from rebalance_check.properties.machines.assignor_rounds import PATIENCE_LINES, answer_of
 
 PATIENCE_MS: Final = 5_000
-"""How long one small problem may take; what takes longer does not end."""
+"""How long one small problem may take; one that takes longer counts as endless."""
 
 FIRST_WITH_RACKS: Final = (3, 5)
 _BATCH: Final = 500
@@ -85,7 +85,7 @@ class JavaAssignors(JavaChild):
 class OurAssignors:
     """The assignors of `rebalance_check.impl`, behind the same interface.
 
-    ``patience_lines`` ends what does not end, and slows everything down by a factor of five; None where that is known.
+    ``patience_lines`` ends endless work, and slows everything down by a factor of five; None where that is known.
     """
 
     name = "our own"
@@ -95,7 +95,7 @@ class OurAssignors:
         self._patience_lines = patience_lines
 
     def answer(self, assignor: str, problem: Problem) -> Answer:
-        """The answer to one problem; what an assignor throws is a failure, as it is for Java's."""
+        """The answer to one problem; an assignor's exception is a failure, as it is for Java's."""
         subscriptions = {
             name: Subscription(
                 topics=member.topics,

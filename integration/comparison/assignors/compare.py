@@ -121,7 +121,7 @@ def shares(answer: Answer) -> Shares:
 
 
 def reason_for(theirs: Assignors, found: Difference) -> str:
-    """Why two answers differ: who breaks which claim, or what the claims leave open."""
+    """Why two answers differ: who breaks which claim, or which choice the claims leave open."""
     (their, our), [(name, problem)] = found.start, found.steps
     if next(broken_claims(name, problem, our), None) is not None:
         return OURS_BREAKS
@@ -136,7 +136,7 @@ def reason_for(theirs: Assignors, found: Difference) -> str:
 
 
 def equal_to_the_sensible(theirs: Assignors, name: str, problem: Problem, our: Answer) -> bool:
-    """Whether ours is what Kafka answers when the problem leaves out what means nothing."""
+    """Whether ours is Kafka's answer when the problem leaves out the parts without meaning."""
     (answer,) = theirs.answer_all(name, [problem.sensible()])
     return not answer.failure and shares(answer) == shares(our)
 

@@ -1,4 +1,4 @@
-"""Runs a course: every member has an assignor of its own, which sees what a client's sees."""
+"""Runs a course: every member has an assignor of its own, which sees the same as a client's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rebalance_check.properties.machines.assignor_rounds import answer_of, subsc
 
 
 def run_course(assignor: str, problem: Problem) -> Course:
-    """The course of a problem's members and topics; what they claim there does not count."""
+    """The course of a problem's members and topics; their claims there do not count."""
     make = OUR_ASSIGNORS[assignor]
     clients = {name: make() for name in problem.members}
     group = replace(problem, members={name: replace(one, owned=()) for name, one in problem.members.items()})
@@ -41,7 +41,7 @@ def _among(group: Problem, names: list[str]) -> Problem:
 
 
 def _next_round(group: Problem, answer: Answer, generation: int) -> Problem:
-    """All members, each with what it was given; the one that comes now has nothing."""
+    """All members, each with its assignment; the one that comes now has nothing."""
     given: dict[str, tuple[Partition, ...]] = dict(answer.assigned)
     members = {
         name: replace(one, owned=given.get(name, ()), generation=generation if name in given else None)

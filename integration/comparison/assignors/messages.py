@@ -28,7 +28,7 @@ CLASSES: Final = {
 
 
 def user_data_of(assignor: str, member: Member) -> bytes | None:
-    """What a client of these claims writes into its user data: sticky its claims, cooperative-sticky a generation."""
+    """The user data of a client with these claims: sticky writes its claims, cooperative-sticky a generation."""
     if assignor == STICKY and (member.owned or member.generation is not None):
         return write_sticky([TopicPartition(*partition) for partition in member.owned], member.generation)
     if assignor == COOPERATIVE_STICKY and member.generation is not None:
@@ -37,7 +37,7 @@ def user_data_of(assignor: str, member: Member) -> bytes | None:
 
 
 def owned_field(assignor: str, member: Member) -> tuple[Partition, ...]:
-    """What a client writes into the field of owned partitions: nothing when it is EAGER, for it has given all up."""
+    """A client's field of owned partitions: empty when it is EAGER, for it has given all up."""
     return member.owned if assignor == COOPERATIVE_STICKY else ()
 
 

@@ -1,6 +1,6 @@
 """Searches random inputs for ones on which an assignor breaks a claim; each claim comes with a smallest input.
 
-Nothing is compared here: the claims know what an answer may be, of any assignor.
+Nothing is compared here: the claims say which answers are right, of any assignor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs a history of a Connect group: workers claim what they were given, and any assignors compute the rounds."""
+"""Runs a history of a Connect group: workers claim their assignments, and any assignors compute the rounds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from rebalance_check.properties.assignment.connect_steps import (
 )
 
 MOST_SETTLING_ROUNDS: Final = 16
-"""After so many rounds the quiet time after a history ends, whatever the group still asks for."""
+"""After so many rounds the quiet time after a history ends, even if the group still asks for more."""
 
 START_MS: Final = 1_000_000
 PROTOCOL: Final = "compatible"
@@ -51,7 +51,7 @@ PROTOCOL: Final = "compatible"
 
 @dataclass(slots=True)
 class Worker:
-    """One process: its member id, what it claims in order, and the last generation that it completed."""
+    """One process: its member id, its claims in order, and the last generation that it completed."""
 
     name: str
     member: str
@@ -227,7 +227,7 @@ def run_history(
 
 @lru_cache(maxsize=4096)
 def metadata(version: int, member: str, offset: int, claim: tuple[Item, ...]) -> bytes:
-    """What a worker says when it joins."""
+    """The metadata with which a worker joins."""
     allocation = EMPTY
     if claim:
         allocation = ConnectAssignment(
@@ -251,13 +251,13 @@ def as_sent(claim: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def items_of(assignment: ConnectAssignment) -> tuple[Item, ...]:
-    """What an assignment lists: connectors, then tasks."""
+    """The items of an assignment: connectors, then tasks."""
     return (*((name, ITSELF) for name in assignment.connectors), *assignment.tasks)
 
 
 @lru_cache(maxsize=4096)
 def answer_of(given: bytes) -> MemberAnswer:
-    """What the bytes for a member say."""
+    """The answer for a member, read from its bytes."""
     read = read_connect_assignment(given)
     revoked = (*((name, ITSELF) for name in read.revoked_connectors), *read.revoked_tasks)
     return MemberAnswer(
@@ -273,7 +273,7 @@ def answer_of(given: bytes) -> MemberAnswer:
 
 @lru_cache(maxsize=4096)
 def next_claim(claim: tuple[Item, ...], given: bytes, eager: bool) -> tuple[Item, ...]:
-    """What a worker claims after a round: what it was given, then what is left of its claim; as the leader reads it."""
+    """A worker's claim after a round: its new work, then the rest of its claim; as the leader reads it."""
     answer = answer_of(given)
     kept = () if eager else tuple(item for item in claim if item not in set(answer.revoked))
     return as_sent((*answer.assigned, *kept))

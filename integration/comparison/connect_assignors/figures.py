@@ -1,4 +1,4 @@
-"""What one change of the workers costs a Connect group: rounds until it is at rest, and time that work has no owner."""
+"""The costs of one change of the workers of a group: rounds until it is at rest, and time that work has no owner."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Cost:
 
 
 def cost_of_changes(assignors: ConnectAssignors, seeds: range) -> dict[str, Cost]:
-    """What each kind of change costs, of the groups of these seeds: one to four workers, up to three connectors."""
+    """The cost of each kind of change, over the groups of these seeds: one to four workers, up to three connectors."""
     return {change: _cost(assignors, change, seeds) for change in CHANGES}
 
 

@@ -48,7 +48,7 @@ class JavaConnectAssignors(JavaChild):
         self._noted.append(request)
 
     def collect(self) -> list[RoundAnswer]:
-        """Have what was noted computed, and return the answers in order.
+        """Have the noted rounds computed, and return the answers in order.
 
         Raises: `RebalanceCheckError` when the process has ended.
         """

@@ -41,7 +41,7 @@ class OurConnectAssignors:
         self._incremental.pop(worker, None)
 
     def ask(self, request: RoundRequest) -> RoundAnswer:
-        """Compute a round; what an assignor throws is a failure, as it is for Kafka's."""
+        """Compute a round; an assignor's exception is a failure, as it is for Kafka's."""
         try:
             return self._answer(request)
         except Exception as error:

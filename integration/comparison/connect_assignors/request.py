@@ -15,7 +15,7 @@ EAGER_PROTOCOL: Final = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderConfigs:
-    """What a leader has read of the config topic: up to ``offset``, these connectors and numbers of tasks."""
+    """A leader's view of the config topic: up to ``offset``, these connectors and numbers of tasks."""
 
     offset: int
     task_counts: Mapping[str, int]
@@ -26,7 +26,7 @@ class RoundRequest:
     """A round of the group, for the assignor of one worker.
 
     ``worker`` names the process whose assignor it is: each has a memory of its own. ``known`` are the leader's
-    configs when it joined, ``latest`` what it has when it looks again. ``members`` are member ids with metadata.
+    configs when it joined, ``latest`` those when it looks again. ``members`` are member ids with metadata.
     """
 
     worker: str
@@ -41,9 +41,9 @@ class RoundRequest:
 
 
 class RoundAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes for each member, the leader's owners of connectors and tasks (by name), and what it remembers then.
+    """The bytes for each member, the leader's owners of connectors and tasks (by name), and its memory then.
 
-    ``failure`` is what the assignor threw.
+    ``failure`` is the assignor's exception.
     """
 
     failure: str = ""

@@ -20,10 +20,10 @@ OF_AUTHORIZERS: Final = frozenset({"authorized_operations"})
 
 
 def comparable(frame: bytes, answer: bytes | None, left_out: Collection[str], is_listed: Callable[[str], bool]) -> Any:
-    """What has to be equal in an answer to ``frame``; ``left_out`` are names of fields.
+    """The part of an answer to ``frame`` that has to be equal; ``left_out`` are names of fields.
 
-    Of ListGroups, groups for whose id ``is_listed`` is false are left out: a broker may have others. What stands in the
-    order of a hash table is sorted.
+    Of ListGroups, groups for whose id ``is_listed`` is false are left out: a broker may have others. Items in the
+    order of a hash table are sorted.
     """
     if answer is None:
         return CLOSED

@@ -1,4 +1,4 @@
-"""Who is compared with whom: the embedded broker with virtual Kafka, a live broker with either, ours with itself."""
+"""The pairs to compare: the embedded broker with virtual Kafka, a live broker with either, ours with itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 FRAMES: Final = 300
 """So many requests each seed has by default."""
 EMBEDDED: Final = "the embedded broker"
-"""What reports call it."""
+"""Its name in reports."""
 SHORT: Final = GroupConfig(min_session_timeout_ms=100, initial_rebalance_delay_ms=0, offset_metadata_max_bytes=40)
 """The settings of virtual runs: sessions end, and metadata are short, so that requests are."""
 LIVE: Final = GroupConfig(min_session_timeout_ms=100, initial_rebalance_delay_ms=0)
@@ -53,7 +53,7 @@ Open = Callable[[int], Sides]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides, which ``open`` makes for a seed, on which terms, and what requests they get."""
+    """Two sides, which ``open`` makes for a seed, on which terms, and the requests that they get."""
 
     terms: Terms
     open: Open

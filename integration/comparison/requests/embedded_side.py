@@ -73,7 +73,7 @@ class EmbeddedSide:
                 return
 
     def answers(self, due: Collection[int] = ()) -> Answers:  # noqa: ARG002 - of the protocol
-        """What was answered since the last call."""
+        """The answers since the last call."""
         done = {number: task for number, task in self._waiting.items() if task.done()}
         for number in done:
             del self._waiting[number]

@@ -1,6 +1,6 @@
 """Requests after which Kafka and the embedded broker are known to go separate ways: a short list, with reasons.
 
-They are not sent; `tests/integration/virtual/test_joins_that_stop_kafka.py` shows what each of them does.
+They are not sent; `tests/integration/virtual/test_joins_that_stop_kafka.py` shows the effect of each.
 """
 
 from __future__ import annotations
@@ -83,4 +83,4 @@ OF_LIVE_KAFKA_3: Final = (
         foresees=_of(_names_no_group),
     ),
 )
-"""What a live broker of Kafka 3 does otherwise than its coordinator in virtual time."""
+"""Differences of a live broker of Kafka 3 from its coordinator in virtual time."""

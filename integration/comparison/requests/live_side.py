@@ -23,7 +23,7 @@ PATIENCE_S: Final = 5.0
 PAUSE_S: Final = 0.002
 READY_S: Final = 60.0
 NOT_YET: Final = COORDINATES_NOT_YET - {Error.NONE}
-"""What a broker answers until its coordinators are there; what else it answers is for the comparison."""
+"""A broker's errors until its coordinators are there; all its other answers are compared."""
 DESCRIBE_VERSION: Final = 4
 BARRIER_ROUND_TRIPS: Final = 2
 """As in `rebalance_check.integration.wire.raw_group.RawGroup.barrier`."""
@@ -83,7 +83,7 @@ class LiveSide:
         self._known: set[str] = set()
         self._sent = -1
         self._await_coordinators()
-        self._control.call(admin.DeleteGroupsRequest(groups_names=[""]), 1)  # what another seed may have left
+        self._control.call(admin.DeleteGroupsRequest(groups_names=[""]), 1)  # perhaps left by another seed
 
     def _await_coordinators(self) -> None:
         def errors() -> list[int]:
@@ -138,7 +138,7 @@ class LiveSide:
     # ------------------------------------------------------------------------------------------ answers
 
     def answers(self, due: Collection[int] = ()) -> Answers:
-        """What was answered since the last call; the answers to the requests ``due`` are waited for.
+        """The answers since the last call; those to the requests ``due`` are waited for.
 
         Where the last request is not among these, it waits for another one: it has been handled when this returns, so
         that the next one cannot overtake it.

@@ -49,7 +49,7 @@ LONG: Final[Mapping[str, Sequence[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What requests are about: ``topics`` that exist, groups whose names end with ``suffix``.
+    """The subjects of requests: ``topics`` that exist, groups whose names end with ``suffix``.
 
     ``metadata_units`` is how long the metadata of a commit may be, in units of UTF-16. ``passes_time`` says whether
     sessions and rebalances may end while requests are sent; else they last for long.
@@ -93,7 +93,7 @@ class GroupValues(Values):
         self._member = self.draws.choice(self._members) if is_of_member else None
 
     def keep(self, member: KnownMember) -> None:
-        """A reply named a member; what was known of it before is outdated, and used now and then all the same."""
+        """A reply named a member; older knowledge of it is outdated, and used now and then all the same."""
         outdated = [each for each in self._members if each.member_id == member.member_id]
         for each in outdated if not self._chance(0.1) else ():
             self._members.remove(each)
@@ -140,7 +140,7 @@ class GroupValues(Values):
         return texts
 
     def octets(self, name: str) -> bytes:
-        """Bytes for the field of this name: what a member subscribes to can mostly be read."""
+        """Bytes for the field of this name: a member's subscription can mostly be read."""
         if name == "metadata" and self._chance(0.8):
             return self.draws.choice(READABLE)
         return super().octets(name)
@@ -169,7 +169,7 @@ class GroupRequests:
         self._generator = FrameGenerator(seed, apis=apis, bent_share=BENT_SHARE, values=values)
 
     def next(self) -> bytes:
-        """The next request, without its length; its api and version are served, whatever else is wrong with it."""
+        """The next request, without its length; its api and version are served, even if all else is wrong."""
         while True:
             frame = self._generator.frame()
             prefix = read_prefix(frame)
@@ -178,7 +178,7 @@ class GroupRequests:
                 return frame
 
     def learn(self, request: Any, reply: Any) -> None:
-        """What a reply says about a member, if it is about one."""
+        """Learn from a reply about a member, if it is about one."""
         code = getattr(reply, "error_code", 0)
         if code in (Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID):
             self.values.forget(getattr(request, "member_id", ""))

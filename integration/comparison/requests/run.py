@@ -114,7 +114,7 @@ class WireRun:
         return True
 
     def finish(self) -> Difference | None:
-        """Compare what was answered."""
+        """Compare the answers."""
         followed = self._follower.answers()
         answered = self._reference.answers(due=followed.keys())
         for number in sorted({*answered, *followed}):

@@ -1,4 +1,4 @@
-"""What takes part in a comparison: something that answers the frames of one client after another."""
+"""The sides of a comparison: each answers the frames of one client after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Side(Protocol):
         """Let time pass, and send a request on a connection on which nothing is in flight."""
 
     def answers(self, due: Collection[int] = ()) -> Answers:
-        """What was answered since the last call; the answers to the requests ``due`` are waited for."""
+        """The answers since the last call; those to the requests ``due`` are waited for."""
         ...
 
     def close(self) -> None:

@@ -36,9 +36,9 @@ class VirtualSide:
         self._kafka.flush()
 
     def answers(self, due: Collection[int] = ()) -> Answers:  # noqa: ARG002 - of the protocol
-        """What was answered since the last call."""
+        """The answers since the last call."""
         self._environment.control("pending")
-        self._environment.thrown.clear()  # what a broker writes to its log is nothing that a client sees
+        self._environment.thrown.clear()  # no client sees a broker's log
         return {self._numbers.pop(posted): answer for posted, answer in self._environment.take_replies()}
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Random scenarios for Kafka's coordinator and ours, many at once; what is found is made small."""
+"""Random scenarios for Kafka's coordinator and ours, many at once; findings are made small."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCENARIOS_AT_ONCE: Final = 32
 def finding_in(
     kafka: VirtualKafka, scenario: Sequence[str], seed: int, names: Sequence[str] = NAMES
 ) -> Difference | None:
-    """Run a scenario: what is found first."""
+    """Run a scenario: its first finding."""
     return compared(ScenarioRun(kafka, scenario, seed, names))
 
 
@@ -47,7 +47,7 @@ def campaign(
     variants: int = 1,
     progress: ProgressListener = ignore_progress,
 ) -> Compared:
-    """Run the scenarios of ``seeds``. The campaign shrinks what it finds, and gives up each invariant after
+    """Run the scenarios of ``seeds``. The campaign shrinks its findings, and gives up each invariant after
     ``variants`` findings that are made of different things.
 
     ``faults`` says whether scenarios have them; by default those of odd seeds do.
@@ -71,7 +71,7 @@ def campaign(
 
 
 class _Hunt:
-    """Scenarios for what is still looked for: new ones, and those that go on without the claim that they broke."""
+    """Scenarios for findings still looked for: new ones, and those that go on without the claim that they broke."""
 
     def __init__(self, kafka: VirtualKafka, names: Sequence[str], variants: int, drawn: tuple[Any, ...]) -> None:
         self._kafka = kafka

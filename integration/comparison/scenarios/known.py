@@ -1,6 +1,6 @@
 """The differences of Kafka's coordinators in scenarios, and the reason of each.
 
-The scenarios of `tests/data/coordinator` tell what 4.3.1 does, but for what is a defect there; ``examples`` are those
+The scenarios of `tests/data/coordinator` show 4.3.1's behaviour, but for its defects; ``examples`` are those
 that run otherwise. A test holds these lists to be complete and exact, and ``docs/differences.md`` to name every entry.
 """
 
@@ -153,7 +153,7 @@ IN_SCALA: Final = tuple(
     )
     for name, scenarios in _SCALA.items()
 )
-"""The coordinator in Scala. What differs there in random scenarios is not compared; the invariants are judged."""
+"""The coordinator in Scala. Its differences in random scenarios are not compared; the invariants are judged."""
 
 IN_JAVA: Final = (
     KnownDifference(

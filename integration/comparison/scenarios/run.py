@@ -40,7 +40,7 @@ JUDGED: Final = tuple(
 """The invariants that the steps of a scenario on Kafka's coordinator put to the test."""
 
 NAMES: Final = (DIFFERENTIAL, *JUDGED)
-"""What a scenario can show: a difference from ours, or a violated invariant."""
+"""The findings that a scenario can have: a difference from ours, or a violated invariant."""
 
 OURS: Final = "ours"
 
@@ -49,7 +49,7 @@ THE_INVARIANTS: Final = "the invariants"
 
 
 class Followed(Choices):
-    """What hash order decided in Kafka; where Kafka does not show it, the rule of `Choices`."""
+    """The choices of hash order in Kafka; where Kafka does not show one, the rule of `Choices`."""
 
     __slots__ = ("leader_id", "protocol_name")
 
@@ -58,15 +58,15 @@ class Followed(Choices):
         self.protocol_name = ""
 
     def leader(self, candidates: Sequence[str]) -> str:
-        """Who leads in Kafka."""
+        """The leader in Kafka."""
         return self.leader_id if self.leader_id in candidates else super().leader(candidates)
 
     def protocol(self, candidates: Sequence[str]) -> str:
-        """What won in Kafka."""
+        """The protocol that won in Kafka."""
         return self.protocol_name if self.protocol_name in candidates else super().protocol(candidates)
 
     def follow(self, observation: Observation, observed: Sequence[Observed]) -> None:
-        """Kafka goes first: note what it chose in this step."""
+        """Kafka goes first: note its choice in this step."""
         self.leader_id = observation.leader or ""
         for each in observed:
             if isinstance(each.reply, JoinGroupReply) and each.reply.error is Error.NONE:
@@ -129,7 +129,7 @@ class ScenarioRun:
         self._virtual.close()
 
     def begin(self) -> bool:
-        """Send Kafka what the next piece of a line says; False at the end of the scenario."""
+        """Send Kafka the next piece of a line; False at the end of the scenario."""
         piece = next(self._pieces, None)
         if piece is None:
             return False
@@ -141,7 +141,7 @@ class ScenarioRun:
         return True
 
     def finish(self) -> Difference | None:
-        """Collect what came of it, do the same to ours, compare and judge."""
+        """Collect the replies, do the same to ours, compare and judge."""
         piece, said, sent = self._begun
         answers, observation, self._deadline = self._virtual.collect()
         own = self._kafka.sent if self._kafka.sent > sent else None
@@ -194,7 +194,7 @@ class ScenarioRun:
         return tuple(each for each in replies if each is not None)
 
     def _of_group(self, observation: Observation) -> tuple[Field, ...]:
-        """The group as DescribeGroups shows it, and what only an insider sees."""
+        """The group as DescribeGroups shows it, and an insider's view of it."""
         described = self._in_process.describe(GROUP)
         shown, ours = _shown(observation.described, observation), _shown(described, observation)
         view = self._in_process.coordinator.inspect(GROUP)
@@ -209,7 +209,7 @@ def _by_token(observed: Sequence[Observed]) -> list[Observed]:
 
 
 def _of_reply(kafka: Observed, ours: Observed) -> Field | None:
-    """Both replies, where they differ in what their version of the wire carries. What was read from a wire is as the
+    """Both replies, where they differ in fields that their version of the wire carries. One read from a wire is as the
     wire carries it, so that most often there is nothing to translate."""
     observed, said = _sorted(kafka.reply), _sorted(ours.reply)
     if observed == said:

@@ -1,4 +1,4 @@
-"""What a config store did in a lockstep run as a history, which the claims about config stores judge."""
+"""A lockstep run of a config store as a history, which the claims about config stores judge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GROUP: Final = "connect"
 
 
 def restarts(stores: Stores, logs: Mapping[str, Log]) -> list[Event]:
-    """The history of workers that start one after the other, each on what the topic held by then.
+    """The history of workers that start one after the other, each on the topic's content by then.
 
     ``logs`` is by worker; the records of each are plain JSON.
     """
@@ -58,7 +58,7 @@ def _step(record: ConfigRecord) -> dict[str, Any]:
 
 
 def snapshot_of(member: str, state: Mapping[str, Any]) -> ConfigSnapshotTaken:
-    """The snapshot event of what a store showed."""
+    """A store's view as a snapshot event."""
     return ConfigSnapshotTaken(
         member=member,
         offset=state["offset"],

@@ -16,7 +16,7 @@ COMMIT_IS_FENCED: Final = "fenced"
 
 
 class StubConfigLog:
-    """Records in memory; ``trace`` takes what the store asks, in the words of the Java side."""
+    """Records in memory; ``trace`` takes the store's questions, in the words of the Java side."""
 
     def __init__(self, trace: list[str], partitions: int = 1) -> None:
         self.partitions = partitions
@@ -36,7 +36,7 @@ class StubConfigLog:
         self.next_offset += 1
 
     def deliver(self) -> None:
-        """Let the store read what it has not; what escapes from it is recorded, and the next record is read."""
+        """Let the store read its unread records; an exception that escapes is recorded, and the next record is read."""
         assert self.store is not None
         while self._position < len(self._records):
             offset, key, value = self._records[self._position]

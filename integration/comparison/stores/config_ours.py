@@ -203,7 +203,7 @@ def _task_names(taken: ConfigSnapshot, connector: str) -> list[str]:
 
 
 def _answers(taken: ConfigSnapshot, connector: str) -> str:
-    """What every query of a snapshot answers about one connector, as Java prints it."""
+    """The answers to every query of a snapshot about one connector, as Java prints them."""
     state = taken.of_connector(connector)
     answers = {
         "contains": connector in taken,
@@ -222,7 +222,7 @@ def _answers(taken: ConfigSnapshot, connector: str) -> str:
 
 
 def _printed(value: object) -> str:
-    """``toString`` of what a converter makes of JSON."""
+    """``toString`` of a converter's object for JSON."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, Mapping):

@@ -30,7 +30,7 @@ _ODD_VALUES: Final = (
     '{"key":"","algorithm":"x","creation-timestamp":1}', '{"key":"AAAA","algorithm":5,"creation-timestamp":1}',
     '{"include-tasks":"true","only-failed":1}', '{"only-failed":true}', '{"level":null}', '{"level":"nonsense"}',
 )  # fmt: skip
-"""What writers of Kafka never write; the counts of tasks stay small."""
+"""Values that writers of Kafka never write; the counts of tasks stay small."""
 
 _ODD_KEYS: Final = (
     None, "", "foo", "connector", "connector-", "task-", "task-a", "task-a-x", "task--0", "task-a--1", "task-a-1-",

@@ -19,7 +19,7 @@ _decode: Final = msgspec.json.Decoder(list[Observation]).decode
 
 
 class StoreKind(StrEnum):
-    """Which of the two stores performs a sequence."""
+    """The two stores that perform sequences."""
 
     CONFIG = "config"
     STATUS = "status"

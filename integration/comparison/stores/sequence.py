@@ -1,4 +1,4 @@
-"""A sequence of steps for a store, and what a side shows of each of them."""
+"""A sequence of steps for a store, and a side's view of each of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 Step: TypeAlias = Mapping[str, Any]
-"""``op`` and what it needs, as JSON; a null value of a record is a tombstone."""
+"""``op`` and its arguments, as JSON; a null value of a record is a tombstone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class StepSequence:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One step: ``trace`` is what happened, in order, as texts; ``state`` everything that the store holds after it."""
+    """One step: ``trace`` are the events, in order, as texts; ``state`` everything that the store holds after it."""
 
     trace: tuple[str, ...]
     state: Mapping[str, Any]
@@ -35,7 +35,7 @@ def value_of(step: Step) -> bytes | None:
 
 
 class OneStore(Protocol):
-    """A store that performs one step after the other, each chosen by what came of those before."""
+    """A store that performs one step after the other, each chosen by the results of those before."""
 
     def perform(self, step: Step) -> Observation:
         """Perform the step."""

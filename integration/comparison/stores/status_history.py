@@ -1,7 +1,7 @@
 """A status store of a lockstep run as a history: its calls, sends, answers and reads, as its surroundings see them.
 
 The log under a store and the thread of its retries are the harness's: it sees each call, each record that the store
-hands to its producer, and each retry that waits. A query finds what a store took of a record. Why a store does
+hands to its producer, and each retry that waits. A query finds a status taken from a record. Why a store does
 not send a failed write again is seen only where the send was refused for good, or the store was stopped.
 """
 
@@ -108,7 +108,7 @@ class RecordedStore:
     # -------------------------------------------------------------------------------------------- start and end
 
     def start(self) -> None:
-        """Start on what the topic holds."""
+        """Start on the topic's present records."""
         ends = [len(partition) for partition in self.topic.partitions]
         self._positions = [0] * len(ends)
         self.emit(StatusStoreStarting(worker=self.name, ends=tuple(ends)))
@@ -175,7 +175,7 @@ class RecordedStore:
             self.emit(StatusSuppressed(worker=self.name, key=key, attempt=attempt))
 
     def retry(self) -> None:
-        """Let the thread of the retries do what waits longest."""
+        """Let the thread of the retries do the write that waits longest."""
         before = self.retries.popleft()
         for record in _sent_in(self.store.perform({"op": "retry"})):
             self._sent(before.attempt, before.send + 1, *record)

@@ -23,7 +23,7 @@ from rebalance_check.integration.comparison.stores.sequence import Observation, 
 from rebalance_check.model.vocabulary.events import Event, StatusGivenUp
 
 _SWALLOWED: Final = {"stopped": "RejectedExecutionException", "exception": "NullPointerException"}
-"""What the producer swallows when its callback gives a write up for such a reason."""
+"""The exceptions that the producer swallows when its callback gives a write up for such a reason."""
 
 _OUTCOMES: Final = {"ok": SendOutcome.OK, "retriable": SendOutcome.RETRIABLE, "fatal": SendOutcome.FATAL}
 
@@ -36,7 +36,7 @@ class OurStatusStores(OurStores):
 
 
 class _Run:
-    """One store; it is its own log, which keeps what is sent until a step reports on it."""
+    """One store; it is its own log, which keeps sends until a step reports on it."""
 
     def __init__(self, layout: ValueFormat) -> None:
         self.trace: list[str] = []

@@ -74,7 +74,7 @@ def _concerns(random: Random) -> dict[str, Any]:
 
 
 def walk_with_ours(kafka: VirtualKafka, bounds: Bounds, seed: int, guide: Guide) -> Walk:
-    """A walk of the model, Kafka's coordinator, and ours, which follows what Kafka chose."""
+    """A walk of the model, Kafka's coordinator, and ours, which follows Kafka's choices."""
     predictions = Predictions(bounds)
     run = virtual_coordinator(kafka).run(bounds, seed, predictions)
     return Walk(run, guide, ConformanceRun(ReferenceTransport(), bounds, predictions, name=OURS, seed=seed))
@@ -87,7 +87,7 @@ def walk_of(kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS) -> Walk:
 
 
 def again(kafka: VirtualKafka, schedule: Schedule) -> Difference | None:
-    """Do what a schedule says, without what is not enabled."""
+    """Do the actions of a schedule that are enabled."""
     return compared(walk_with_ours(kafka, schedule.bounds, schedule.seed, Itinerary(schedule.actions)))
 
 

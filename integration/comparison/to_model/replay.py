@@ -128,7 +128,7 @@ def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | Vi
 
 
 class _Counter:
-    """Counts what is done, and tells."""
+    """Counts the schedules done, and tells."""
 
     def __init__(self, total: int, progress: ProgressListener) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Schedules out of the model's state graph: walks that prefer what has happened least.
+"""Schedules out of the model's state graph: walks that prefer the rarest transitions.
 
 Each begins at the empty group, so that each can be replayed by itself, and many at once. The one thing left out is what
 a socket cannot do at will, the expiry of a member id that was only handed out.
@@ -52,7 +52,7 @@ class _Walker:
         self._seen: Counter[Hashable] = Counter()
 
     def choose(self, state: Any) -> Action | None:
-        """Now and then any action, usually the one that makes happen what has happened least."""
+        """Now and then any action, usually the one that leads to the rarest transition."""
         successors = [
             (action, self.machine.copy(after))
             for action, after in self.machine.successors(state)
@@ -75,7 +75,7 @@ class _Walker:
 
 
 def _happening(before: Any, action: Action, after: Any) -> Hashable:
-    """What kind of thing a transition is: the step, the group's status around it, the reply that it brings about."""
+    """The kind of a transition: the step, the group's status around it, the reply that it brings about."""
     net = after.member[action.member].net
     duplicate = (before.duplicate.kind, before.duplicate.stale) if action.kind is ActionKind.DELIVER_DUPLICATE else ()
     return (action.kind, before.status, after.status, net.kind, net.error, bool(after.parked_duplicates), duplicate)

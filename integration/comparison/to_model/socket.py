@@ -164,7 +164,7 @@ class SocketTransport:
         """Does nothing: a broker elects its leader by itself."""
 
     def close(self) -> None:
-        """Close every connection. What the group left behind at the broker ends with the broker."""
+        """Close every connection. The group's remains at the broker end with the broker."""
         if self._group is not None:
             self._group.close()
             self._group = None

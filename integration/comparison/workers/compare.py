@@ -1,4 +1,4 @@
-"""Kafka's workers and herders and ours do the same steps; what can be seen after every step is compared.
+"""Kafka's workers and herders and ours do the same steps; observations after every step are compared.
 
 There are three kinds: one worker, whose requests the driver answers; groups of workers on virtual Kafka; groups of
 herders.
@@ -63,9 +63,9 @@ def compare_groups(kafka: VirtualKafka, sides: Mapping[str, Workers], seed: int,
 def compare_herders(
     kafka: VirtualKafka, theirs: Side, names: Sequence[str], *, seed: int, mode: str, actions: int
 ) -> Compared:
-    """The schedule of a seed, done by our herders and by Kafka's; what they start, stop and write is compared.
+    """The schedule of a seed, done by our herders and by Kafka's; their starts, stops and writes are compared.
 
-    ``reached`` counts what ours did.
+    ``reached`` counts our side's actions.
     """
     sides: dict[str, Workers] = {
         "ours": {name: OurHerder() for name in names},

@@ -13,10 +13,10 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 _TOGETHER: Final = ("requests", "calls")
-"""What is seen in parts, and belongs together; of everything else the latest counts."""
+"""Observations that come in parts, and belong together; of everything else the latest counts."""
 
 _ROUNDS: Final = 6
-"""So often frames go to and fro at one instant, at most; what comes back then arrives at the next exchange. Workers
+"""So often frames go to and fro at one instant, at most; later answers arrive at the next exchange. Workers
 whose leader is behind the config topic join again at once and for ever (CONFIG_MISMATCH)."""
 
 
@@ -45,16 +45,16 @@ class WorkerGroup:
         self._replies: list[tuple[str, int, bytes]] = []
         self._seen: dict[str, Seen] = {}
         self.reached: Counter[str] = Counter()
-        """The leaders of the assignments that were taken over, and by which worker; and what herders did."""
+        """The leaders of the assignments that were taken over, and by which worker; and the herders' actions."""
 
     def close(self) -> None:
         """Give the environment back."""
         self._kafka.give_back(self._environment)
 
-    # ------------------------------------------------------------------------------------------- what is done
+    # ------------------------------------------------------------------------------------------- actions
 
     def perform(self, action: GroupAction) -> dict[str, Seen]:
-        """Do an action; what was seen of each worker since the one before."""
+        """Do an action; the observations of each worker since the one before."""
         match action.do:
             case "start":
                 self._start(action.worker, action.step)
@@ -99,13 +99,13 @@ class WorkerGroup:
         self._exchange()
 
     def _kill(self, worker: str) -> None:
-        """The process is gone without a word; what it has sent still arrives."""
+        """The process is gone without a word; its requests on the way still arrive."""
         self._running.discard(worker)
         self._held.discard(worker)
         self._replies = [entry for entry in self._replies if entry[0] != worker]
 
     def _disconnect(self, worker: str) -> None:
-        """The connection of a worker breaks: what is on its way to it is lost."""
+        """The connection of a worker breaks: replies on the way to it are lost."""
         self._forget(worker)
         self._let(worker, {"do": "disconnect"})
 
@@ -133,7 +133,7 @@ class WorkerGroup:
     def _exchange(self) -> None:
         """Carry requests and replies until there are none that the network does not hold, or for so many rounds.
 
-        Raises: RebalanceCheckError when Kafka's coordinator throws what no reply reports.
+        Raises: RebalanceCheckError when Kafka's coordinator throws an exception that no reply reports.
         """
         for _ in range(_ROUNDS):
             self._post()

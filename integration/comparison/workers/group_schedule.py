@@ -21,7 +21,7 @@ _COUNTS: Final = ({"c0": 2, "c1": 1}, {"c0": 3}, {"c0": 1, "c1": 1, "c2": 2})
 
 
 class GroupSchedule:
-    """The actions of one seed for ``workers``. Each depends on what was seen so far: hand that to `observe`.
+    """The actions of one seed for ``workers``. Each depends on the observations so far: hand them to `observe`.
 
     Every worker's herder is this schedule's: it polls whenever it is not stalled, reads the config topic late, and
     requests a rejoin where Kafka's herder does (after a revocation, at the end of the delay, for new connectors).
@@ -46,14 +46,14 @@ class GroupSchedule:
         self._now_ms = 0
 
     def observe(self, seen: Mapping[str, Seen]) -> None:
-        """What the last action led to."""
+        """Learn from the last action."""
         for worker, one in seen.items():
             self._inside[worker] = one["inside"]
             for call in one["calls"]:
                 self._learn(worker, call)
 
     def _learn(self, worker: str, call: Seen) -> None:
-        """The herder takes an assignment over: what it will request by itself."""
+        """The herder takes an assignment over: note when it joins again."""
         if call["call"] != "assigned":
             return
         assignment = call["assignment"]
@@ -85,7 +85,7 @@ class GroupSchedule:
             yield GroupAction("pass", ticks=10)
 
     def _herders(self) -> Iterator[GroupAction]:
-        """The reader of each worker reads on; each herder that is not stalled requests what is due, and polls."""
+        """The reader of each worker reads on; each herder that is not stalled sends due requests, and polls."""
         for worker in sorted(self._running):
             has_read = self._read[worker] < self._offset and self._random.random() < 0.5
             if has_read:
@@ -116,7 +116,7 @@ class GroupSchedule:
         }
         yield from self._random.choices(list(chances), list(chances.values()))[0]()
 
-    # ------------------------------------------------------------------------------------------- what may happen
+    # ------------------------------------------------------------------------------------------- possible actions
 
     def _nothing(self) -> Iterator[GroupAction]:
         yield from ()
@@ -181,7 +181,7 @@ class GroupSchedule:
             yield GroupAction("hold", worker)
 
     def _release(self, *, oldest_ms: int = 0) -> Iterator[GroupAction]:
-        """The network delivers what it has held for so long. A worker whose session ends meanwhile looks the
+        """The network delivers frames that it has held for so long. A worker whose session ends meanwhile looks the
         coordinator up, which Kafka's two threads do at times of their own."""
         for worker in sorted(self._held):
             if self._now_ms - self._held[worker] >= oldest_ms:

@@ -29,7 +29,7 @@ class JavaWorker(JavaChild):
         super().__init__("Kafka's WorkerCoordinator", service_command(WORKERS, release))
 
     def perform(self, step: Step) -> Seen:
-        """Do a step; what was seen since the one before.
+        """Do a step; the observations since the one before.
 
         Raises: `RebalanceCheckError` when the process has ended, or refused the step.
         """

@@ -52,7 +52,7 @@ class _ReadConfigs:
 
 
 class _NotedStatuses:
-    """A status store that notes what is written, and holds nothing."""
+    """A status store that notes each write, and holds nothing."""
 
     in_flight = ()
     flushing = False

@@ -97,7 +97,7 @@ class OurWorker:
     # ------------------------------------------------------------------------------------------- the worker's herder
 
     def snapshot(self) -> _Configs:
-        """What the config topic holds."""
+        """The present content of the config topic."""
         return self._configs
 
     def on_assigned(self, assignment: ConnectAssignment, generation: int) -> None:
@@ -124,7 +124,7 @@ class OurWorker:
     # ------------------------------------------------------------------------------------------- the driver
 
     def perform(self, step: Step) -> Seen:
-        """Do a step; what was seen since the one before."""
+        """Do a step; the observations since the one before."""
         do: dict[str, Callable[[Step], None]] = {
             "reset": self._begin,
             "poll": lambda _: self._poll(),

@@ -1,4 +1,4 @@
-"""Projects what was seen of a worker to what Kafka's and ours can both show."""
+"""Projects observations of a worker to those that Kafka's and ours can both show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIELDS: Final = ("call", "work", "state", "generation")
 
 
 def projected(seen: Seen) -> dict[str, Any]:
-    """Without the order of what is taken away, which hash sets of the leader decide and every claim repeats.
+    """Without the order of revoked work, which hash sets of the leader decide and every claim repeats.
 
     Requests as bytes are carried, and compared field by field; Java's listener hears of a poll timeout, ours does not.
     """
@@ -37,7 +37,7 @@ def projected(seen: Seen) -> dict[str, Any]:
 
 
 def work_done(seen: Seen) -> list[str]:
-    """The work of a herder in one action, and what it raised; no order, which Kafka's pool of threads decides."""
+    """The work of a herder in one action, and its exception; no order, which Kafka's pool of threads decides."""
     calls = [call for call in seen["calls"] if call["call"] in _WORK]
     found = [" ".join(str(call[name]) for name in _FIELDS if name in call) for call in calls]
     return sorted(found) + ([f"raised {seen['raised']}"] if seen["raised"] else [])

@@ -1,4 +1,4 @@
-"""Steps again, some of them left out: what is not possible any more is passed over."""
+"""Steps again, some of them left out: steps that became impossible are passed over."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _SYNC_ERRORS: Final = (
     Error.COORDINATOR_NOT_AVAILABLE,
 )
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
-"""After these the coordinator is looked up. Who of the two threads does that first is a matter of time in Java."""
+"""After these the coordinator is looked up. In Java time decides which of the two threads does that first."""
 
 _HEARTBEAT_ERRORS: Final = (
     Error.REBALANCE_IN_PROGRESS,
@@ -51,7 +51,7 @@ _HEARTBEAT_ERRORS: Final = (
 
 
 class RandomSequence:
-    """The steps of one seed. Each depends on what was seen after the one before: hand that to `observe`."""
+    """The steps of one seed. Each depends on the observations after the one before: hand them to `observe`."""
 
     def __init__(self, seed: int, steps: int) -> None:
         self._random = Random(seed)
@@ -67,7 +67,7 @@ class RandomSequence:
         self._reachable = True
 
     def observe(self, seen: Seen) -> None:
-        """What the last step led to."""
+        """Learn from the last step."""
         self._seen = seen
         self._waiting += seen["requests"]
 
@@ -135,7 +135,7 @@ class RandomSequence:
         yield {"do": "raise"}
 
     def _wake(self) -> Iterator[Step]:
-        """A wake-up while the herder waits for JoinGroup or SyncGroup; what polls next is the same herder."""
+        """A wake-up while the herder waits for JoinGroup or SyncGroup; the same herder polls next."""
         joins = any(request["api"] in ("JOIN_GROUP", "SYNC_GROUP") for request in self._waiting)
         if joins and self._seen.get("inside"):
             yield {"do": "wake"}

@@ -1,1 +1,1 @@
-"""The config topic of a real cluster, and what a worker knows of it."""
+"""The config topic of a real cluster, and a worker's view of it."""

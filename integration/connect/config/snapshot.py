@@ -1,4 +1,4 @@
-"""What a worker's config store knows, as its REST interface shows it."""
+"""A worker's view of the configs, as its REST interface shows it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The config and the status topic of a cluster, read while the workers write: by a plain consumer, from the beginning.
 
 Records become events at once, because compaction may take them away later. A record's time is the one that its producer
-gave it, so that what other workers do with it comes later.
+gave it, so that other workers' use of it comes later.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TopicTail:
         self._thread.start()
 
     def close(self) -> None:
-        """Read what there is up to now, and end.
+        """Read the records up to now, and end.
 
         Raises:
             RebalanceCheckError: reading failed at some time.
@@ -59,7 +59,7 @@ class TopicTail:
             end = self._consumer.end_offsets([self._partition])[self._partition]
             while self._consumer.position(self._partition) < end:
                 self._read()
-        except BaseException as failure:  # nothing catches what a thread raises; `close` raises it
+        except BaseException as failure:  # nothing catches a thread's exception; `close` raises it
             self._failure = failure
 
     def _read(self) -> None:

@@ -1,4 +1,4 @@
-"""What the config and the status topic of a cluster receive, as events."""
+"""The records of a cluster's config topic and status topic, as events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _ReadOnly(StatusLog):
 
 
 class ClusterTopics:
-    """The topics of a cluster, created here and read until `close`; ``events`` are what came, each with its time, and
+    """The topics of a cluster, created here and read until `close`; ``events`` are records, each with its time, and
     ``statuses`` the records of the status topic.
 
     Without ``shows_configs`` the config topic's records are no events: which transactional producer appended one, a
@@ -71,7 +71,7 @@ class ClusterTopics:
         ]
 
     def close(self) -> None:
-        """Read what there is, and end.
+        """Read the records up to now, and end.
 
         Raises:
             RebalanceCheckError: a topic could not be read.
@@ -81,7 +81,7 @@ class ClusterTopics:
                 stack.callback(self._tails.pop().close)
 
     def compacted_configs(self) -> list[tuple[int, str]]:
-        """The records of the config topic that are there now, as (offset, key); what is gone since is an event."""
+        """The records of the config topic that are there now, as (offset, key); a deleted one is an event."""
         left = read_topic(self._bootstrap, self._names.configs)
         offsets = {offset for offset, _key in left}
         end = max(offsets, default=-1)

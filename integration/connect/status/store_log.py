@@ -199,7 +199,7 @@ class _StoreLog:
 
 
 def _read_in(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The key of the record that a line says was read, and what the record says."""
+    """The key of the record that a line says was read, and the record's content."""
     if _OF_STORE not in text:
         return None
     if match := _STATUS.search(text):

@@ -1,4 +1,4 @@
-"""What a run waits for: that connectors and tasks run, as the journals say, or have a status."""
+"""The conditions that a run waits for: connectors and tasks run, as the journals say, or have a status."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AwaitedCluster(ABC):
         """The REST interface of a worker, by default of one that runs."""
 
     def running(self) -> dict[str, list[str]]:
-        """What runs by the journals: for each connector and task the workers that run it, once each time."""
+        """The running work by the journals: for each connector and task the workers that run it, once each time."""
         found: dict[str, list[str]] = {}
         for name, journal in self.journals().items():
             for item, times in running(journal).items():
@@ -51,7 +51,7 @@ class AwaitedCluster(ABC):
         """Return when each of ``items`` runs exactly once, nothing else does, and that for ``quiet_s`` seconds.
 
         Raises:
-            RebalanceCheckError: it is not so in time; with what runs instead.
+            RebalanceCheckError: it is not so in time; with the work that runs instead.
         """
         self.await_that(
             lambda found: found.keys() == set(items) and all(len(who) == 1 for who in found.values()),
@@ -65,7 +65,7 @@ class AwaitedCluster(ABC):
         timeout_s: float = 60.0,
         quiet_s: float = 0.0,
     ) -> dict[str, list[str]]:
-        """What runs, once ``is_so`` says of it that it is as it should be, for ``quiet_s`` seconds.
+        """The running work, once ``is_so`` says of it that it is as it should be, for ``quiet_s`` seconds.
 
         Raises:
             RebalanceCheckError: ``otherwise`` is true after ``timeout_s`` seconds.

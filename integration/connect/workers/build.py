@@ -18,7 +18,7 @@ _SERVICES: Final = {
     "org.apache.kafka.connect.source.SourceConnector": SOURCE_CONNECTOR,
     "org.apache.kafka.connect.sink.SinkConnector": SINK_CONNECTOR,
 }
-"""What a worker finds without looking through every class (KIP-898)."""
+"""The classes that a worker finds without looking through every class (KIP-898)."""
 
 
 def release_of(version: str) -> Release:

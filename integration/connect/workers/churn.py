@@ -32,7 +32,7 @@ CHURN: Final = "churn"
 
 
 class WorkerKind(StrEnum):
-    """Which implementation a worker is: Kafka's, or that of this package."""
+    """The implementation of a worker: Kafka's, or that of this package."""
 
     JAVA = "java"
     OURS = "ours"
@@ -40,7 +40,7 @@ class WorkerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectRun:
-    """What is run: ``members`` workers of these kinds in turn, for ``steps`` steps of churn; or a named scenario.
+    """One run: ``members`` workers of these kinds in turn, for ``steps`` steps of churn; or a named scenario.
 
     Raises:
         RebalanceCheckError: a number, or the name of the scenario, does not serve.
@@ -64,7 +64,7 @@ class ConnectRun:
 
     @property
     def name(self) -> str:
-        """What the files of a run begin with."""
+        """The beginning of the names of a run's files."""
         return f"connect-{self.scenario or self.mode}"
 
     def kind(self, number: int) -> WorkerKind:
@@ -76,10 +76,10 @@ BY_NAME: Final = {scenario.name: scenario for scenario in SCENARIOS}
 
 
 def run_connect(broker: Broker, spec: str, seed: int, run: ConnectRun, folder: Path) -> Iterator[Event]:
-    """The history of a run on ``broker``, which was opened as ``spec``; ``folder`` keeps what the workers write.
+    """The history of a run on ``broker``, which was opened as ``spec``; ``folder`` keeps the workers' files.
 
-    Of a scenario that provokes a defect it is what ran, and what workers knew, alone; the whole history is a file in
-    ``folder``. What the run waited for in vain is pending at its end. Where a worker crashes, its `WorkerCrashedError`
+    Of a scenario that provokes a defect it has running work and workers' views alone; the whole history is a file in
+    ``folder``. Unmet conditions of the run are pending at its end. Where a worker crashes, its `WorkerCrashedError`
     comes behind the last event.
 
     Raises:
@@ -106,7 +106,7 @@ def acted(
     except RebalanceCheckError as error:
         pending = (str(error),)
     try:
-        cluster.require_no_crash()  # what was waited for in vain is what a crashed worker did not do
+        cluster.require_no_crash()  # the run waited in vain for a crashed worker
     except WorkerCrashedError as crash:
         return cluster.abandon(), crash
     return cluster.end(pending=pending), None
@@ -119,7 +119,7 @@ def _until_crash(history: Iterable[Event], crash: WorkerCrashedError | None) -> 
 
 
 def churn(seed: int, run: ConnectRun) -> Callable[[ConnectCluster], None]:
-    """What happens to a cluster in a run with this seed."""
+    """The faults and changes of a cluster in a run with this seed."""
 
     def act(cluster: ConnectCluster) -> None:
         churning = _Churn(cluster, run, Random(seed))

@@ -1,4 +1,4 @@
-"""A cluster of Java Connect workers on a real broker: its workers, its topics, and the history of what it did."""
+"""A cluster of Java Connect workers on a real broker: its workers, its topics, and its history."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ START_TIMEOUT_S: Final = 90.0
 ROUND_S: Final = 10.0
 """How long a round takes at most that a worker asks for at once, in seconds."""
 STATUS_S: Final = 30.0
-"""How long a worker takes at most to write what its work does, in seconds."""
+"""How long a worker takes at most to write the statuses of its work, in seconds."""
 HARNESS: Final = "harness"
 OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
 
 Starter = Callable[[WorkerPlace], ConnectWorker]
-"""What makes a worker of a place: as a process, or as a container."""
+"""Makes a worker of a place: as a process, or as a container."""
 
 
 class ConnectCluster(AwaitedCluster):
@@ -264,7 +264,7 @@ class ConnectCluster(AwaitedCluster):
             await_until(probe, timeout_s=ROUND_S, pause_s=CHECK_S, otherwise="no further round came")
 
     def _await_statuses(self) -> None:
-        """Wait until the status topic says of all work what it does, for a second; one that never says so is judged."""
+        """Wait until the status topic has the state of all work, for a second; one that never says so is judged."""
         addresses = {name: urlsplit(self.rest(name).url).netloc for name in self._current}
         with suppress(RebalanceCheckError):
             self.await_that(
@@ -283,7 +283,7 @@ class ConnectCluster(AwaitedCluster):
         return {name: started.place.journal for name, started in self._current.items()}
 
     def note_snapshot(self, name: str, target: str) -> None:
-        """Note what the worker's config store knows, as its REST interface shows it: connectors, and tasks to run.
+        """Note the view of the worker's config store, as its REST interface shows it: connectors, and tasks to run.
 
         ``target`` is the target state of all connectors, which REST does not show. The worker has read all that the
         topic holds: nothing was written for a while.
@@ -293,9 +293,9 @@ class ConnectCluster(AwaitedCluster):
     # ---------------------------------------------------------------------------------------- the history
 
     def end(self, *, pending: tuple[str, ...] = ()) -> list[Event]:
-        """Stop every worker in good order, and return what happened as one history.
+        """Stop every worker in good order, and return one history of the run.
 
-        ``pending`` is what the run waited for in vain.
+        ``pending`` are the conditions that the run waited for in vain.
 
         Raises:
             RebalanceCheckError: a topic could not be read, or a journal is damaged.
@@ -316,7 +316,7 @@ class ConnectCluster(AwaitedCluster):
         return self._history()
 
     def abandon(self) -> list[Event]:
-        """Kill every worker, and return what happened until one crashed; the end of the run is missing."""
+        """Kill every worker, and return the history until one crashed; the end of the run is missing."""
         crashed = [name for name, started in self._current.items() if started.worker.death() is not None]
         for started in self._current.values():
             started.worker.kill()

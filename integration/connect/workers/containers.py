@@ -37,7 +37,7 @@ class ContainerWorker:
     def __init__(self, place: WorkerPlace, image: str | None = None) -> None:
         name = image or os.environ.get(IMAGE_SETTING) or DEFAULT_IMAGE
         version = version_of(name)
-        testcontainers_config.ryuk_disabled = True  # as for brokers: we remove what we started ourselves
+        testcontainers_config.ryuk_disabled = True  # as for brokers: we remove our own containers
         require_docker()
         classes = connector_classes(release_of(version))
         self._place = place
@@ -96,6 +96,6 @@ class ContainerWorker:
         return f"the container of worker {self._place.name} ended: {log_tail(self._place.log)}"
 
     def _remove(self) -> None:
-        """Forced removal kills what still runs, a frozen container included."""
+        """Forced removal kills a running container, a frozen container included."""
         self._is_up = False
         self._container.stop(force=True, delete_volume=True)

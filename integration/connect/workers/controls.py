@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Operation(StrEnum):
-    """What can block or fail: of a connector ``start``, ``stop`` and ``configure``, of a task all but the last."""
+    """Calls that can block or fail: a connector's ``start``, ``stop`` and ``configure``, a task's all but the last."""
 
     START = "start"
     STOP = "stop"

@@ -12,7 +12,7 @@ from rebalance_check.model.vocabulary.events import Event, MemberCrashed, Member
 
 
 class WorkerCrashedError(MemberFailedError):
-    """The process of a Connect worker ended by itself; the text has what it printed last."""
+    """The process of a Connect worker ended by itself; the text has its last output."""
 
 
 def require_no_crash(starts: Iterable[WorkerStart]) -> None:
@@ -28,7 +28,7 @@ def require_no_crash(starts: Iterable[WorkerStart]) -> None:
 def with_crashes(history: Sequence[Event], crashed: Collection[str], source: str) -> list[Event]:
     """The history with a `MemberCrashed` of ``source`` behind the last event of each crashed worker.
 
-    When a worker crashed is not known, and what the others did from then on they did without it.
+    When a worker crashed is not known, and from then on the others worked without it.
     """
     last = {_member(event): place for place, event in enumerate(history)}
     events: list[Event] = []

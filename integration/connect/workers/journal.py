@@ -1,7 +1,7 @@
-"""What a Java worker wrote while it ran, as events: the journal of the recording connector, and Kafka's log.
+"""The files of a Java worker as events: the journal of the recording connector, and Kafka's log.
 
 The journal says what really runs; its times are the machine's monotonic clock. The log says what the worker joined and
-was assigned; its times are wall-clock milliseconds, cut off, so that what follows from a line has a later time.
+was assigned; its times are wall-clock milliseconds, cut off, so that consequences of a line have later times.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _CANCELLED: Final = re.compile(r"Graceful stop of task (\S+) failed\.|Connector 
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """That a connector or task started, stopped, or blocks in an operation.
+    """A connector or task started, stopped, or blocks in an operation.
 
     ``incarnation`` is another number for each that was started, and 0 where one blocks.
     """
@@ -94,7 +94,7 @@ def read_journal(path: Path) -> Iterator[JournalLine]:
 
 
 def running(path: Path) -> dict[str, int]:
-    """What runs by a journal: how often each connector and task does, an abandoned one included."""
+    """The running work by a journal: how often each connector and task runs, an abandoned one included."""
     lines = list(read_journal(path))
     ended = {line.incarnation for line in lines if line.what == STOPPED}
     alive: dict[str, int] = {}
@@ -106,7 +106,7 @@ def running(path: Path) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Reading:
-    """The events of one worker process so far, and what it knows of its membership."""
+    """The events of one worker process so far, and its view of its membership."""
 
     member: str
     group: str
@@ -230,9 +230,9 @@ def is_task(item: str) -> bool:
 def worker_events(
     member: str, group: str, journal: Path, log: Path, wall_to_monotonic_ns: int
 ) -> Iterator[Stamped]:  # fmt: skip
-    """What one worker process of the group did, in the order of time.
+    """The events of one worker process of the group, in the order of time.
 
-    ``wall_to_monotonic_ns`` is what the machine's monotonic clock says more than its wall clock, in nanoseconds.
+    ``wall_to_monotonic_ns`` is by how much the machine's monotonic clock is ahead of its wall clock, in nanoseconds.
 
     Raises:
         RebalanceCheckError: the journal is damaged.

@@ -29,7 +29,7 @@ def open_connect(
 ) -> ConnectCluster:  # fmt: skip
     """A cluster without workers yet, on ``broker``, which was opened as ``spec``.
 
-    ``folder`` keeps what the workers write, ``config_topic`` are further settings of the config topic.
+    ``folder`` keeps the workers' files, ``config_topic`` are further settings of the config topic.
 
     Raises:
         RebalanceCheckError: the topics cannot be created.

@@ -28,7 +28,7 @@ _DIGESTS: Final = {"HmacSHA1": "sha1", "HmacSHA256": "sha256", "HmacSHA384": "sh
 
 @dataclass(frozen=True, slots=True)
 class RestReply:
-    """What a worker answered: the status of HTTP, and the JSON of the body (None for an empty one)."""
+    """A worker's answer: the status of HTTP, and the JSON of the body (None for an empty one)."""
 
     status: int
     body: Any
@@ -40,12 +40,12 @@ class RestReply:
 
     @property
     def message(self) -> str:
-        """What an error says."""
+        """The text of an error."""
         return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
 
 
 def path_of(connector: str, verb: str = "") -> str:
-    """The path of a connector, or of what is done to it; any name becomes one part of the path."""
+    """The path of a connector, or of an operation on it; any name becomes one part of the path."""
     return f"/connectors/{quote(connector, safe='')}{f'/{verb}' if verb else ''}"
 
 
@@ -90,7 +90,7 @@ class ConnectRest:
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None,
         timeout_s: float = CALL_TIMEOUT_S,
     ) -> RestReply:  # fmt: skip
-        """One request, and its reply whatever its status; ``timeout_s`` seconds may pass between two packets.
+        """One request, and its reply of any status; ``timeout_s`` seconds may pass between two packets.
 
         Raises:
             OSError: the worker does not answer.

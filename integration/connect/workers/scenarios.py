@@ -1,4 +1,4 @@
-"""What is done to a cluster of Java workers: faults that Connect must survive, and defects that it is known for.
+"""Scenarios for a cluster of Java workers: faults that Connect must survive, and defects that it is known for.
 
 Each scenario starts its workers, injects faults, and waits until every connector and task runs exactly once again.
 """
@@ -30,7 +30,7 @@ Act: TypeAlias = Callable[[ConnectCluster], None]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What happens to a cluster with this config; ``config_topic`` are further settings of its config topic.
+    """Steps for a cluster with this config; ``config_topic`` are further settings of its config topic.
 
     ``defect`` is Kafka's own ticket where the scenario provokes one.
     """
@@ -71,7 +71,7 @@ def pause_a_follower(cluster: ConnectCluster, items: set[str]) -> None:
     cluster.resume(follower)
 
 
-# ------------------------------------------------------------------------------------------------ what must hold
+# ------------------------------------------------------------------------------------------------ requirements
 
 
 def worker_killed(cluster: ConnectCluster) -> None:
@@ -82,7 +82,7 @@ def worker_killed(cluster: ConnectCluster) -> None:
 
 
 def worker_paused(cluster: ConnectCluster) -> None:
-    """A follower is paused for longer than its session, and returns with what it ran, which others run by then."""
+    """A follower is paused for longer than its session, and returns with its work, which others run by then."""
     begin(cluster)
     pause_a_follower(cluster, items_of(CONNECTOR, TASKS))
     cluster.await_running(items_of(CONNECTOR, TASKS))

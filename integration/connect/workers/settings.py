@@ -26,7 +26,7 @@ TRACED: Final = (
     "org.apache.kafka.clients.producer.KafkaProducer",
     "org.apache.kafka.clients.producer.internals.ProducerBatch",
 )
-"""The loggers that tell what a status store reads and sends, and what is appended (`status_log`)."""
+"""The loggers that tell a status store's reads and sends, and the appended records (`status_log`)."""
 
 SIMPLE_LOGGER: Final = tuple(
     f"-Dorg.slf4j.simpleLogger.{name}"

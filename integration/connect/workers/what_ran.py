@@ -1,7 +1,7 @@
-"""The part of a cluster's history that shows what ran, in which process, and what each worker knew of the configs.
+"""The part of a cluster's history that shows which work ran, in which process, and each worker's view of the configs.
 
 A history with the assignments, the lost memberships and the compactions shows why a connector or task ran in two
-workers, or why two workers know different tasks, and claims excuse what Kafka is known to do. Without them the claims
+workers, or why two workers know different tasks, and claims excuse Kafka's known behaviour. Without them the claims
 say only whether it did.
 """
 

@@ -22,7 +22,7 @@ PROPERTIES: Final = "worker.properties"
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlace:
-    """What a worker has on disk: its name, its folder with the journal and the log, and the folder of the controls.
+    """A worker's place on disk: its name, its folder with the journal and the log, and the folder of the controls.
 
     ``start`` counts the starts of the name, from 1.
     """
@@ -39,7 +39,7 @@ class WorkerPlace:
 
     @property
     def journal(self) -> Path:
-        """What really ran."""
+        """The journal of the work that really ran."""
         return self.folder / JOURNAL
 
     @property
@@ -49,7 +49,7 @@ class WorkerPlace:
 
     @property
     def log(self) -> Path:
-        """What Kafka logged."""
+        """Kafka's log."""
         return self.folder / LOG
 
     @property

@@ -1,4 +1,4 @@
-"""One start of a worker of a cluster, what it recorded, and one history of what all of them and the cluster did."""
+"""One start of a worker of a cluster, its records, and one history of all of them and the cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WorkerStart:
     ended: bool = False
 
     def events(self, group: str, wall_to_monotonic_ns: int) -> list[Stamped]:
-        """What the worker recorded, or, of a Java worker, logged.
+        """The events that the worker recorded, or, of a Java worker, logged.
 
         Raises: RebalanceCheckError when a journal is damaged.
         """
@@ -43,7 +43,7 @@ class WorkerStart:
         """
         if self.ours or not self.place.log.exists():
             return []
-        # A status follows from what the journal tells: the times of the log, which are cut off, would come before it.
+        # A status follows from the journal's lines: the times of the log, which are cut off, would come before it.
         log = ((stamp + wall_to_monotonic_ns + _CUT_OFF_NS, text) for stamp, text in log_lines(self.place.log))
         return list(status_events(self.place.store, topic, log))
 

@@ -30,7 +30,7 @@ class Adapter:
         ``timings_ms`` are ``session_ms``, ``heartbeat_ms`` and ``rebalance_ms``, in milliseconds; the program has
         defaults. It is built if this was never done.
 
-        Raises: `RebalanceCheckError` where the client lacks what is asked for, or cannot be built.
+        Raises: `RebalanceCheckError` where the client lacks the feature, or cannot be built.
         """
         if protocol not in self.protocols:
             raise RebalanceCheckError(f"{self.name} has no {protocol} protocol: choose {' or '.join(self.protocols)}")

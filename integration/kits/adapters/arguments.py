@@ -31,7 +31,7 @@ class Shown:
         self._last: list[str] = []
 
     def __call__(self, owned: Iterable[tuple[str, int]]) -> None:
-        """Print ``owned``, topics and partition numbers, if it isn't what was printed last."""
+        """Print ``owned``, topics and partition numbers, if it isn't the same as printed last."""
         names = sorted(f"{topic}-{index}" for topic, index in owned)
         if names != self._last:
             self._last = names

@@ -51,7 +51,7 @@ class Connections:
         connection.send(request)
 
     def replies(self, timeout_s: float = 0.0) -> list[tuple[int, GroupReply]]:
-        """What has arrived; where nothing has, the first that does within the time."""
+        """The replies that have arrived; where none has, the first that does within the time."""
         found: list[tuple[int, GroupReply]] = []
         for key, _ in self._selector.select(timeout_s):
             connection: MemberConnection = key.data

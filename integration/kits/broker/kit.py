@@ -55,7 +55,7 @@ class BrokerKit:
     progress: ProgressListener
 
     def report(self) -> KitReport:
-        """Run the parts, and report what they show.
+        """Run the parts, and report their findings.
 
         Raises: RebalanceCheckError for a broker with several nodes; OSError, RebalanceCheckError or a protocol error of
         kafka-python when the broker answers nothing at all.

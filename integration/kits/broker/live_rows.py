@@ -37,11 +37,11 @@ GROUPS: Final = {
     LiveProtocol.EAGER: (ClientName.OURS, ClientName.KAFKA_PYTHON, ClientName.LIBRDKAFKA),
     LiveProtocol.COOPERATIVE: (ClientName.LIBRDKAFKA, ClientName.KAFKA_PYTHON),
 }
-"""Who shares a group under each rebalance protocol, as far as it is installed."""
+"""The clients that share a group under each rebalance protocol, as far as they are installed."""
 
 SHORT_SESSION_MS: Final = 2_500
 LONG_SESSION_MS: Final = 6_000
-"""What Kafka allows at least where no operator has changed ``group.min.session.timeout.ms``."""
+"""Kafka allows at least this where no operator has changed ``group.min.session.timeout.ms``."""
 
 STEPS: Final = 8
 

@@ -35,7 +35,7 @@ ANSWERED: Final = "every request is answered as Kafka answers it, or not at all"
 
 
 def request_rows(target: Target, progress: ProgressListener = ignore_progress) -> Iterator[KitRow]:
-    """A row per api that was compared, and one for what the broker did not survive.
+    """A row per api that was compared, and one for requests that the broker did not survive.
 
     Where jars of Kafka are set, its own coordinator in virtual time is the other side; else the embedded broker, which
     the suites of this project hold equal to it.

@@ -110,7 +110,7 @@ def _row(target: Target, scenario: Scenario, topic: str) -> KitRow:
 
 
 def _outcome(target: Target, scenario: Scenario, topic: str) -> tuple[Outcome, str]:
-    """Whether the broker gave each reply as it is written, and what it did instead."""
+    """Whether the broker gave each reply as it is written, and its replies instead."""
     try:
         seen = scenario.answered(play(target, scenario, topic))
     except (RebalanceCheckError, OSError, errors.KafkaError) as failure:
@@ -123,7 +123,7 @@ def _outcome(target: Target, scenario: Scenario, topic: str) -> tuple[Outcome, s
 
 
 def _recorded_again(target: Target, scenario: Scenario, topic: str) -> str:
-    """Run a scenario once more, behind a proxy that writes what crosses the wire; the file, "" where nothing did."""
+    """Run a scenario once more, behind a proxy that writes the traffic; the file, "" where nothing did."""
     path = target.out / f"scenario-{re.sub(r'[^a-z0-9]+', '-', scenario.title.lower()).strip('-')}.jsonl"
     with (
         HistoryWriter(path) as write,

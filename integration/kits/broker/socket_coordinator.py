@@ -24,7 +24,7 @@ QUIET_S: Final = 0.5
 
 
 class SocketCoordinator:
-    """What a scenario can do to the group ``group_id`` on ``broker``, whatever it calls the group: requests, real time,
+    """A scenario's access to the group ``group_id`` on ``broker``, by any name in the scenario: requests, real time,
     DescribeGroups and DeleteGroups. A context manager.
 
     The caller says before each line with `expect` how many replies the line is to bring: they are waited for up to
@@ -43,14 +43,14 @@ class SocketCoordinator:
         self._due = replies
 
     def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> Answers:  # noqa: ARG002 - time is real
-        """Send a request; what comes back until all replies that are due are there, or until it is quiet."""
+        """Send a request; the replies until all replies that are due are there, or until it is quiet."""
         assert isinstance(token, int)
         mine = capped(replace(request, group_id=self._group_id), self._broker.served)
         self._connections.send(token, mine)
         return self._replies(DEADLINE_S if self._due else QUIET_S)
 
     def advance(self, now_ms: int) -> Answers:
-        """Wait, for real; what comes back meanwhile."""
+        """Wait, for real; the replies meanwhile."""
         until = time.monotonic() + (now_ms - self._now_ms) / 1000
         self._now_ms = now_ms
         found: list[tuple[Hashable, GroupReply]] = []

@@ -18,7 +18,7 @@ DEADLINE_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduces:
-    """What makes the commands that show a finding again: for a schedule, and for a part of the kit, by its name."""
+    """The commands that show a finding again: for a schedule, and for a part of the kit, by its name."""
 
     schedule: Callable[[Schedule], str]
     part: Callable[[str], str]

@@ -29,7 +29,7 @@ WALKED: Final = (
 """Between them they have every kind of action that a socket can bring about."""
 
 NEEDED: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "DescribeGroups", "DeleteGroups")
-"""The apis that the schedules need, also to see what the group has become."""
+"""The apis that the schedules need, also to see the group's state."""
 
 SCHEDULES: Final = 24
 """Walks within each of the bounds."""

@@ -56,7 +56,7 @@ REQUESTS: Final[Mapping[str, Callable[[str], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What became of an api: the versions that were tried, and the first that was not answered, with what was seen."""
+    """The result for an api: the versions that were tried, and the first that was not answered, with what was seen."""
 
     api: str
     tried: tuple[int, ...]

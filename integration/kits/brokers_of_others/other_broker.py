@@ -1,4 +1,4 @@
-"""A broker of others: what it is made of, and how it is started and ended."""
+"""A broker of others: its sources, and how it is started and ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 START_TIMEOUT_S: Final = 30.0
 PAUSE_S: Final = 0.05
 LISTENING: Final = "listening "
-"""What a broker prints before its address, if it chooses its port itself."""
+"""The text in front of a broker's address in its output, if it chooses its port itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

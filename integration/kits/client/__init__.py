@@ -1,1 +1,1 @@
-"""The conformance kit for clients: any consumer program, as a group under churn, judged by what crosses the wire."""
+"""The conformance kit for clients: any consumer program, as a group under churn, judged by its traffic on the wire."""

@@ -1,4 +1,4 @@
-"""Scenarios that do to processes and topics what an operator, a scheduler or a crash does."""
+"""Scenarios that treat processes and topics as an operator, a scheduler or a crash does."""
 
 from __future__ import annotations
 

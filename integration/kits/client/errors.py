@@ -25,7 +25,7 @@ OWN_ACCORD_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """What happens to one request of a member: an ``effect``, and where that is an answer, its ``error``."""
+    """The fault that meets one request of a member: an ``effect``, and where that is an answer, its ``error``."""
 
     effect: Effect
     error: Error = Error.NONE

@@ -60,7 +60,7 @@ class Feeder:
                 for topic, partitions in list(self._partitions.items()):
                     self._append(producer, topic, partitions, number)
         finally:
-            with suppress(errors.KafkaError):  # what the broker did not take is left out
+            with suppress(errors.KafkaError):  # records that the broker did not take are left out
                 producer.close(timeout=0)
 
     @staticmethod

@@ -30,7 +30,7 @@ class ClientKit:
     falsifies: bool = False
 
     def report(self) -> KitReport:
-        """Run the scenarios, and report what they show.
+        """Run the scenarios, and report their findings.
 
         Raises: NeverConnectedError when no process of the first scenario connects, and RebalanceCheckError when the
         broker cannot be had.

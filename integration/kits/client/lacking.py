@@ -1,4 +1,4 @@
-"""Why a client cannot put the claims of a KIP to the test: what its protocol, or its command, lacks."""
+"""Why a client cannot put the claims of a KIP to the test: a lack of its protocol, or of its command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEEDS: Final = {
     "KIP-792": Spoken(subscription=2),
     "KIP-814": Spoken(join=9),
 }
-"""From which version of JoinGroup, or of the subscription in it, a client can do what the KIP asks for."""
+"""From which version of JoinGroup, or of the subscription in it, a client can meet the KIP."""
 
 STATIC: Final = "KIP-345"
 

@@ -1,4 +1,4 @@
-"""What an operator does at the broker while the clients run; none of it passes the recording proxy."""
+"""An operator's work at the broker while the clients run; none of it passes the recording proxy."""
 
 from __future__ import annotations
 

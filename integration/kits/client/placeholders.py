@@ -17,7 +17,7 @@ PLACEHOLDERS: Final = {
     "{instance}": "the group.instance.id of a static member",
     "{member}": "the name of the process, such as p0, for a client.id or a log",
 }
-"""What may stand in the arguments of a command, and what it is replaced by.
+"""The placeholders in the arguments of a command, and the meaning of each.
 
 Where members are dynamic, an argument with ``{instance}`` is left out, and so is the option before it: of
 ``--instance {instance}`` both, of ``-X group.instance.id={instance}`` both, of ``--instance={instance}`` that one.

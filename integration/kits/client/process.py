@@ -17,7 +17,7 @@ WATCHER_TIMEOUT_S: Final = 10.0
 class ClientProcess(ControlledProcess):
     """The process ``name`` of a client, which ``command`` starts, again after each end.
 
-    ``recorder`` takes what happens to it, from several threads; the file ``log`` takes what it prints, of all runs.
+    ``recorder`` takes its events, from several threads; the file ``log`` takes its output, of all runs.
     """
 
     def __init__(self, name: str, command: list[str], log: Path, recorder: Recorder) -> None:

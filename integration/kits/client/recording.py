@@ -1,4 +1,4 @@
-"""The history of one scenario as it grows: whatever thread an event comes from, it is written first, and then seen."""
+"""The history of one scenario as it grows: an event from any thread is written first, and then seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rebalance_check.properties.history import HistoryWriter
 class Recording:
     """Takes events from any thread, writes them to ``path``, lets ``view`` see them, and notifies ``changed``.
 
-    All that passes the fronts of a scenario concerns its one group, also what a client sends before it names the group:
+    All that passes the fronts of a scenario concerns its one group, also requests before the group is named:
     events get that ``group``, and are numbered anew by source.
     """
 
@@ -31,7 +31,7 @@ class Recording:
         self._is_closed = False
 
     def __call__(self, event: Event) -> None:
-        """Take an event; what comes after the end of the recording is left out."""
+        """Take an event; any after the end of the recording is left out."""
         with self._changed:
             if self._is_closed:
                 return

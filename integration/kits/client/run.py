@@ -28,16 +28,16 @@ AT_ONCE: Final = 2
 """So many scenarios run side by side: most of their time is spent waiting, for a session to expire or a heartbeat."""
 
 _FAILURES: Final = (RebalanceCheckError, OSError, errors.KafkaError)
-"""What a scenario may end with: it was cut short, or the broker failed."""
+"""The errors with which a scenario may end: it was cut short, or the broker failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRun:
-    """What is run: the ``command`` as ``members`` processes on ``broker`` (as `open_broker` has it), and how.
+    """One run: the ``command`` as ``members`` processes on ``broker`` (as `open_broker` has it), and how.
 
-    Reports call the client ``subject``, "" for the command itself. Histories, and what the processes print, go to the
-    folder ``out``. No scenario begins after ``minutes``. The kit waits ``patience_s`` seconds for what a client has to
-    do, and longer where the protocol gives it more time. ``faults`` makes the faults of the scenario `FAULTS`.
+    Reports call the client ``subject``, "" for the command itself. Histories and the output of the processes go to the
+    folder ``out``. No scenario begins after ``minutes``. The kit waits ``patience_s`` seconds for steps that a client
+    has to do, and longer where the protocol gives it more time. ``faults`` makes the faults of the scenario `FAULTS`.
     """
 
     command: ClientCommand
@@ -64,9 +64,9 @@ class ClientRun:
 
 @dataclass(slots=True)
 class Course:
-    """How far a run has come: the ``results`` in the order in which scenarios ended, and what was ``left_out``.
+    """How far a run has come: the ``results`` in the order in which scenarios ended, and the scenarios ``left_out``.
 
-    ``listener`` gets each result at once. ``broker`` is what ran, ``spoken`` which versions the client speaks.
+    ``listener`` gets each result at once. ``broker`` is the one that ran, ``spoken`` which versions the client speaks.
     """
 
     run: ClientRun
@@ -155,7 +155,7 @@ def _steps(scenario: Scenario, ground: Ground, course: Course) -> Steps:
 
 
 def _never_connected(fault: Exception) -> Exception:
-    """What a run ends with when no process of its first scenario connected."""
+    """The error of a run when no process of its first scenario connected."""
     if not isinstance(fault, CutError):
         return fault
     return NeverConnectedError(f"the command never connected to the broker: {fault}")

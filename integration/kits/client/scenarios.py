@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What happens to a group of its own: ``what`` says it in a line, ``is_static`` that its members are static."""
+    """Steps for a group of its own: ``what`` says them in a line, ``is_static`` that its members are static."""
 
     name: str
     what: str

@@ -1,4 +1,4 @@
-"""Scenarios as generators that yield what they wait for, and the one loop that runs several of them side by side.
+"""Scenarios as generators that yield their waits, and the one loop that runs several of them side by side.
 
 No thread runs a scenario, so child processes are all started by the main thread: the kernel ends them with it.
 """
@@ -17,7 +17,7 @@ WAKE_UP_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """What a scenario waits for: until ``is_so``, for ``timeout_s`` seconds at most.
+    """A scenario's wait: until ``is_so``, for ``timeout_s`` seconds at most.
 
     ``what`` completes the sentence "it did not come to pass that ...".
     """
@@ -28,7 +28,7 @@ class Until:
 
 
 Steps: TypeAlias = Generator[Until, bool, None]
-"""A scenario: what is sent into it says whether what it waited for came to pass in time."""
+"""A scenario: the value sent into it says whether its condition came to pass in time."""
 
 
 class Waiting:
@@ -42,15 +42,15 @@ class Waiting:
         self.is_over = False
 
     def outcome(self) -> bool | None:
-        """Whether what it waits for came to pass, or did not in time; None while that is open."""
+        """Whether its condition came to pass, or did not in time; None while that is open."""
         if self._until is None or self._until.is_so():
             return True
         return False if self._clock() >= self._deadline else None
 
     def go_on(self, came_to_pass: bool) -> None:
-        """Let it go on with that outcome, up to what it waits for next.
+        """Let it go on with that outcome, up to its next wait.
 
-        Raises: what the scenario raises.
+        Raises: the scenario's errors.
         """
         try:
             self._until = next(self._steps) if self._until is None else self._steps.send(came_to_pass)
@@ -79,7 +79,7 @@ def run_side_by_side(
 ) -> None:
     """Run the scenarios that ``scenarios`` gives out one by one, ``at_once`` at a time, until it gives None.
 
-    ``changed`` is notified when a condition may have come true. Raises what a scenario raises, after the clean-up of
+    ``changed`` is notified when a condition may have come true. Raises a scenario's error, after the clean-up of
     all that still run.
     """
     running: list[Waiting] = []
@@ -104,7 +104,7 @@ def run_side_by_side(
 def _ready(running: list[Waiting], changed: threading.Condition) -> list[tuple[Waiting, bool]]:
     """The scenarios that can go on; where none can, an event or a deadline is waited for, and there may be none yet.
 
-    They go on outside of the lock, because what they do may need a thread that waits for it.
+    They go on outside of the lock, because their steps may need a thread that waits for it.
     """
     with changed:
         found = [(each, outcome) for each in running if (outcome := each.outcome()) is not None]

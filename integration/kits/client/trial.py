@@ -1,4 +1,4 @@
-"""What a scenario acts on: the processes of one group, each behind its own front, and the wire between them."""
+"""The subject of a scenario: the processes of one group, each behind its own front, and the wire between them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VIRTUAL_NODES: Final = 2
 
 
 class CutError(RebalanceCheckError):
-    """A scenario cannot go on: the client hangs, or has ended by itself. What was recorded until then is judged."""
+    """A scenario cannot go on: the client hangs, or has ended by itself. Its record until then is judged."""
 
 
 class NeverConnectedError(RebalanceCheckError):
@@ -41,9 +41,9 @@ class NeverConnectedError(RebalanceCheckError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What all scenarios of a run have in common.
+    """The common part of all scenarios of a run.
 
-    ``patience_s`` is how many seconds the kit waits for what a client has to do, besides what the protocol gives it.
+    ``patience_s`` is how many seconds the kit waits for a client's step, besides the time that the protocol gives it.
     ``changed`` is notified at each event of any scenario.
     """
 
@@ -62,9 +62,9 @@ class Ground:
 
 
 class Trial:
-    """One group, its processes by name, its topic, the recording, and what the wire showed so far.
+    """One group, its processes by name, its topic, the recording, and the view of the wire so far.
 
-    ``random`` is the source of all choices of the scenario. What waits is a generator for `stepping.run_side_by_side`.
+    ``random`` is the source of all choices of the scenario. Its waits are generators for `stepping.run_side_by_side`.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Trial:
         self._may_end.update(names)
 
     def kill_all(self) -> None:
-        """Kill what still runs."""
+        """Kill running processes."""
         for name in self.running:
             self.kill(name)
 
@@ -216,7 +216,7 @@ def open_trial(
     """A trial for ``scenario``, with a new group and a new topic; all is gone afterwards.
 
     The events go to the file ``history`` and then to ``view``; a RunEnded is the last of them unless the broker failed
-    or an interruption ended the scenario. What the processes print goes to ``folder``.
+    or an interruption ended the scenario. The output of the processes goes to ``folder``.
     """
     identity = uuid.uuid4().hex[:8]
     topic = f"t{identity}"

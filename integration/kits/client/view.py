@@ -1,4 +1,4 @@
-"""What the wire shows of a group so far: which process is a member of which generation, and how it got there."""
+"""A group as the wire shows it so far: which process is a member of which generation, and how it got there."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ProcessView:
 
 
 class GroupView:
-    """Takes the events of one scenario in order, and answers what a scenario waits for.
+    """Takes the events of one scenario in order, and answers a scenario's conditions.
 
     ``count`` is the number of events, ``generation`` the newest that a JoinGroup reply showed, ``has_connected``
     whether any process ever connected, ``connections`` how many there are, ``spoken`` which versions the client speaks.
@@ -94,10 +94,10 @@ class GroupView:
         if taker is not None:
             taker(event)
 
-    # ----------------------------------------------------------------------------------- what a scenario asks
+    # ----------------------------------------------------------------------------------- questions of a scenario
 
     def of(self, process: str) -> ProcessView:
-        """What is known of the present run of a process."""
+        """The state of the present run of a process."""
         return self.processes.setdefault(process, ProcessView())
 
     def is_settled(self, names: Iterable[str], since: int = -1) -> bool:
@@ -125,10 +125,10 @@ class GroupView:
         return {partition for view in newest for partition in view.assignment}
 
     def described(self) -> str:
-        """The state of each process in a few words, for a sentence that says what was seen."""
+        """The state of each process in a few words, for a sentence that reports them."""
         return "; ".join(f"{name} {_words(view)}" for name, view in sorted(self.processes.items())) or "nothing"
 
-    # ----------------------------------------------------------------------------------- what events say
+    # ----------------------------------------------------------------------------------- events
 
     def _started(self, event: ProcessStarted) -> None:
         self.processes[event.process] = ProcessView()

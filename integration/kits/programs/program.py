@@ -1,4 +1,4 @@
-"""What the kits know of a program: the release that it is made of, and the command that starts it."""
+"""A program for the kits: the release that it is made of, and the command that starts it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Program(Protocol):
 
 
 def place_in_cache(name: str, sources: Sequence[Path]) -> Path:
-    """The folder for what is made of ``sources``: another one when a source is another."""
+    """The folder for the output made of ``sources``: another one when a source is another."""
     return cache_folder() / "programs" / f"{name}-{fingerprint(sources)}"
 
 
 def run_builder(name: str, call: Sequence[str], folder: Path) -> None:
     """Run a command that builds the program ``name``, in ``folder``.
 
-    Raises: `RebalanceCheckError` with what the command printed when it fails.
+    Raises: `RebalanceCheckError` with the command's output when it fails.
     """
     wrapped, shown = ended_with_parent(call), " ".join([Path(call[0]).name, *call[1:]])
     try:

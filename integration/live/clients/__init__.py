@@ -2,8 +2,8 @@
 
 A client is a module here with a class that has the methods of `LiveConsumer`, its `ClientName`, and its line in
 `open_consumer`. The adapter subscribes an unmodified consumer through its recording consumer (`integration.recorders`),
-which hands the member's `Observer` what applications are recorded by, too: callbacks, membership, commits.
-What a library does not show stays unknown. What a member offers (`ClientChoice.assignors`) is given with the
+which hands the member's `Observer` the same facts as of an application: callbacks, membership, commits.
+Facts that a library does not show stay unknown. The offer of a member (`ClientChoice.assignors`) is given with the
 order, so a member that is started again may offer something else.
 """
 

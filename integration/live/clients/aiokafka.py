@@ -76,7 +76,7 @@ class AioKafka:
 
 
 def _watched(assignor: Any, observer: Observer) -> Any:
-    """The assignor, which aiokafka uses as a class; it notifies ``observer`` of what it computes. No claims."""
+    """The assignor, which aiokafka uses as a class; it notifies ``observer`` of its results. No claims."""
 
     class Watched(assignor):  # type: ignore[misc] # a class that is known when it runs
         @classmethod

@@ -1,4 +1,4 @@
-"""What every client library of live members looks like: `LiveConsumer`."""
+"""The common interface of the client libraries of live members: `LiveConsumer`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GaveUpError(RebalanceCheckError):
 
 
 class LiveConsumer(Protocol):
-    """A consumer of some library, subscribed to the topic of its order, that records what it shows. One thread calls
+    """A consumer of some library, subscribed to the topic of its order, that is recorded. One thread calls
     it."""
 
     @property
@@ -41,7 +41,7 @@ class LiveConsumer(Protocol):
 
 
 def assignors_of(order: MemberOrder, offered: Mapping[str, T]) -> list[T]:
-    """What stands for the assignors of an order; `RebalanceCheckError` for one that the client does not have."""
+    """The library's assignors for an order; `RebalanceCheckError` for one that the client does not have."""
     unknown = [name for name in order.choice.assignors if name not in offered]
     if unknown:
         raise RebalanceCheckError(

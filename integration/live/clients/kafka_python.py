@@ -40,7 +40,7 @@ class KafkaPython:
         )
         self._consumer = RecordingKafkaConsumer(consumer, observer)
         self._consumer.subscribe([order.topic])
-        # What a leader learns of its topic after it has joined makes it join again, and when a poll ends in the middle
+        # News of its topic after a leader has joined makes it join again, and when a poll ends in the middle
         # of that it stays in its join for ever (TRACK_RECORD.md): know the topic before the first poll, which joins.
         self._consumer.topics()
 

@@ -16,7 +16,7 @@ ASSIGNORS: Final = {name: name for name in ("range", "roundrobin", "cooperative-
 
 
 class Librdkafka:
-    """A `LiveConsumer`. What its leader computes happens in C and stays unknown."""
+    """A `LiveConsumer`. The leader's computation happens in C and stays unknown."""
 
     release = str(__version__)
 

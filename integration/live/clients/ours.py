@@ -1,6 +1,6 @@
 """Members of ours as live members: the coordinators of `rebalance_check.impl.client`, on sockets.
 
-They record what they do themselves (requests, joins, assignments, commits), so the `Observer` has nothing to add. They
+They record their own actions (requests, joins, assignments, commits), so the `Observer` has nothing to add. They
 fetch no records: a partition counts as read one record further with each poll, as far as the topic is filled.
 """
 
@@ -50,7 +50,7 @@ def open_ours(order: MemberOrder, observer: Observer) -> LiveConsumer:
 
 
 class _Ours:
-    """What both have in common: the connection, and how a poll fails."""
+    """The part that both have in common: the connection, and how a poll fails."""
 
     release: str = __version__
 
@@ -99,7 +99,7 @@ class OurConsumer(_Ours):
         self._member.call(lambda _consumer: self._reading.step(now_ms()))
 
     def commit(self) -> None:
-        """Send a commit of what was read; its outcome is recorded when it comes."""
+        """Send a commit of the records read; its outcome is recorded when it comes."""
         self._member.call(self._commit)
 
     def _commit(self, _coordinator: Coordinator) -> None:

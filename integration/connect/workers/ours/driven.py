@@ -11,7 +11,7 @@ from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 
 
 class DrivenHerder:
-    """What `Member` asks of a coordinator, by the herder and its coordinator.
+    """The coordinator that `Member` drives, made of the herder and its coordinator.
 
     The herder's callbacks never block, so they run under the member's lock: ``monitor`` is not handed on.
     """
@@ -58,7 +58,7 @@ class DrivenHerder:
         return self._coordinator.next_deadline()
 
     def take_requests(self) -> list[tuple[int, MemberRequest]]:
-        """What is to be sent, in order."""
+        """The requests to send, in order."""
         return self._coordinator.take_requests()
 
     def receive(self, correlation_id: int, reply: MemberReply | None, now_ms: int) -> None:

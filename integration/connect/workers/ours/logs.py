@@ -111,7 +111,7 @@ class KafkaConfigLog:
         """There are none."""
 
     def close(self) -> None:
-        """Read no more, and send no more after what was submitted."""
+        """Read no more, and send no more after the records submitted."""
         self._reader.close()
         self._sends.put(None)
 
@@ -155,7 +155,7 @@ class KafkaStatusLog:
         self._reader = TopicReader(bootstrap, topic, threads, self._take)
 
     def start(self, store: StatusStore) -> None:
-        """Read for this store, which is started once it has read what the topic holds now.
+        """Read for this store, which is started once it has read the topic's present records.
 
         Raises:
             RebalanceCheckError: no broker names the topic's end within `START_TIMEOUT_S`.

@@ -1,4 +1,4 @@
-"""What a worker process of ours has to be, as JSON on its command line."""
+"""The order for a worker process of ours, as JSON on its command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class WorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The worker ``member``: the broker, its group and topics, its REST port, its files, and its settings in ms.
 
     ``store`` is the name of its status store, another one after a restart. ``recording`` receives its events,
-    ``journal`` what it runs, in the form of the recording connector.
+    ``journal`` its running work, in the form of the recording connector.
     """
 
     member: str

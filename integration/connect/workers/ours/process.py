@@ -1,7 +1,7 @@
 """A Connect worker of ours: ``python -m rebalance_check.integration.connect.workers.ours.process ORDER``.
 
-Its coordinator, herder and stores are those of the simulator; connections, topics, REST and time are real. What its
-tasks do is simulated: they start and stop at once. SIGTERM ends it in good order.
+Its coordinator, herder and stores are those of the simulator; connections, topics, REST and time are real. The work
+of its tasks is simulated: they start and stop at once. SIGTERM ends it in good order.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RecordingHerder(Herder):
 
 
 class Recordings:
-    """The events of the process, and its journal: what runs, in the form that the recording connector writes."""
+    """The events of the process, and its journal: the running work, in the form that the recording connector writes."""
 
     def __init__(self, order: WorkerOrder) -> None:
         self._raw = RawRecording(Path(order.recording))

@@ -1,4 +1,4 @@
-"""What a worker's REST interface says when it refuses: the texts of Java's worker."""
+"""The texts with which a worker's REST interface refuses: those of Java's worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SignatureError(RebalanceCheckError):
 
 
 def signature_of(herder: Herder, body: bytes, authorization: str | None, algorithm: str | None) -> Signature | None:
-    """What the headers of a request prove: the key of the session, or another one; None where nothing is signed.
+    """The signature by a request's headers: with the key of the session, or another one; None where nothing is signed.
 
     Raises:
         SignatureError: there is no such algorithm, or the signature is no Base64.
@@ -50,7 +50,7 @@ def signature_of(herder: Herder, body: bytes, authorization: str | None, algorit
 
 
 def refusal(herder: Herder, answer: Answer, connector: str) -> str:
-    """Why the herder refused what another worker, or an operator, asked about a connector."""
+    """Why the herder refused a request of another worker, or of an operator, about a connector."""
     match answer:
         case Answer.NOT_FOUND:
             return f"Connector {connector} not found"
@@ -63,7 +63,7 @@ def refusal(herder: Herder, answer: Answer, connector: str) -> str:
 
 
 def internal_refusal(herder: Herder, answer: Answer, request: InternalRequest, signature: Signature | None) -> str:
-    """Why the herder refused what another worker asked."""
+    """Why the herder refused another worker's request."""
     if answer is Answer.FORBIDDEN:
         return "Internal request contained invalid signature."
     if answer is Answer.UNAVAILABLE:

@@ -1,4 +1,4 @@
-"""The REST interface of a worker of ours: what its leader needs, and what an operator of these clusters uses.
+"""The REST interface of a worker of ours: its leader's requests, and those of an operator of these clusters.
 
 The internal endpoints are Java's: ``POST /connectors/{c}/tasks`` and ``PUT /connectors/{c}/fence``, with signatures in
 a sessioned group. Public ones that only a leader serves are forwarded to it, as Java does.

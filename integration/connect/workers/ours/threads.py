@@ -1,4 +1,4 @@
-"""The one thread of a worker process that touches its herder and stores; others hand it what they have for them."""
+"""The one thread of a worker process that touches its herder and stores; others hand it their work for these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rebalance_check.integration.machine_clock import now_ms
 
 
 class WorkerThreads:
-    """The herder's `Threads` in real time: what is due, and what other threads posted, happens in `run_due` only.
+    """The herder's `Threads` in real time: work that is due, or that other threads posted, happens in `run_due` only.
 
     ``wake`` ends the wait of the thread that calls `run_due`.
     """
@@ -37,7 +37,7 @@ class WorkerThreads:
         self.wake()
 
     def wake_herder(self) -> None:
-        """Let the herder thread look again at what it waits for."""
+        """Let the herder thread look again at its conditions."""
         self.wake()
 
     def post(self, action: Callable[[], None]) -> None:

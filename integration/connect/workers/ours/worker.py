@@ -38,7 +38,7 @@ class OurWorker(ProcessWorker):
 
 
 def require_known_settings(worker: str, config: ConnectConfig) -> None:
-    """Refuse what a worker of ours would pass over in silence: transactions, and settings that are given by name.
+    """Refuse settings that a worker of ours would ignore in silence: transactions, and settings that are given by name.
 
     Raises:
         RebalanceCheckError: exactly-once sources are enabled, or ``config.more`` is not empty.

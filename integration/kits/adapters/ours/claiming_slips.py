@@ -1,4 +1,4 @@
-"""Mistakes with partitions: what a consumer claims, hands over and commits."""
+"""Mistakes with partitions: a consumer's claims, callbacks and commits."""
 
 from __future__ import annotations
 

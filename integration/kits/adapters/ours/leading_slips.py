@@ -68,7 +68,7 @@ class _Leads(Slip):
         return [replace(sync, assignments=assignments)]
 
     def alter(self, given: dict[str, list[TopicPartition]]) -> None:
-        """Make the mistake in what each member is given."""
+        """Make the mistake in each member's assignment."""
 
 
 class AssignsToUnknown(_Leads):
@@ -104,13 +104,13 @@ class GivesAwayEarly(_Leads):
         self._claimed: set[TopicPartition] = set()
 
     def gets(self, reply: MemberReply) -> MemberReply:
-        """Remember what all members claim."""
+        """Remember all members' claims."""
         if isinstance(reply, JoinGroupReply) and reply.members:
             subscriptions = [read_subscription(member.metadata) for member in reply.members]
             self._claimed = {partition for each in subscriptions for partition in each.owned}
         return reply
 
     def alter(self, given: dict[str, list[TopicPartition]]) -> None:
-        """Give away what is claimed and was not given."""
+        """Give away claimed partitions that were not given."""
         withheld = self._claimed.difference(*given.values())
         min(given.values(), key=len).extend(sorted(withheld))

@@ -1,4 +1,4 @@
-"""A consumer that makes one deliberate mistake in what it sends, or in what it makes of a reply."""
+"""A consumer that makes one deliberate mistake in its requests, or in its reading of a reply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rebalance_check.impl.protocol.messages import (
 class Slip:
     """Makes no mistake; each mistake is a subclass, which a consumer has one of.
 
-    The methods ``join``, ``sync``, ``heartbeat``, ``commit`` and ``leave`` return what is sent instead of such a
+    The methods ``join``, ``sync``, ``heartbeat``, ``commit`` and ``leave`` return requests to send instead of such a
     request: itself, altered, with others before or after it, or nothing.
     """
 
@@ -31,7 +31,7 @@ class Slip:
     """Whose mistake it is."""
 
     def sends(self, request: MemberRequest) -> Sequence[MemberRequest]:
-        """What is sent instead of any request."""
+        """The requests to send instead of any request."""
         match request:
             case JoinGroupRequest():
                 return self.join(request)
@@ -67,7 +67,7 @@ class Slip:
         return [leave]
 
     def gets(self, reply: MemberReply) -> MemberReply:
-        """What the consumer gets instead of a reply."""
+        """The reply that the consumer gets instead."""
         return reply
 
     def rejoins(self, reason: str) -> bool:

@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 @dataclass(frozen=True, slots=True)
 class KnownSlip:
-    """A mistake by ``name``; ``make`` makes the `Slip`, whose class says what it does wrong.
+    """A mistake by ``name``; ``make`` makes the `Slip`, whose class describes it.
 
     ``caught_by`` is the claim that it violates.
     """
@@ -27,7 +27,7 @@ class KnownSlip:
 
     @property
     def what(self) -> str:
-        """What it does wrong, in a sentence."""
+        """Its mistake, in a sentence."""
         return (self.make.__doc__ or "").partition("\n")[0]
 
 

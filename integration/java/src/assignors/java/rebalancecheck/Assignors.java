@@ -12,7 +12,7 @@ import org.apache.kafka.common.*;
 
 /**
  * Answers an assignment problem as Kafka's own assignors do; `messages.py` is the other side. Written against the
- * oldest release; what later ones added to the constructor of Subscription is found by reflection, and left out where
+ * oldest release; later parameters of Subscription's constructor are found by reflection, and left out where
  * the release has no such thing.
  */
 public final class Assignors implements Main.Run {

@@ -9,11 +9,11 @@ import org.apache.kafka.common.message.JoinGroupResponseData.JoinGroupResponseMe
 import org.apache.kafka.common.utils.*;
 
 /**
- * Answers a round of a Connect group with what Kafka's own assignors write to the members, the leader's map of owners,
- * and what the incremental one remembers.
+ * Answers a round of a Connect group as Kafka's own assignors do: with the members' bytes, the leader's map of owners,
+ * and the incremental one's memory.
  *
  * <p>The entry point is the one that a worker of the release calls: performAssignment, with the metadata of the members
- * as bytes and a WorkerCoordinator. That one is made without its constructor; only the fields that assignors read are
+ * as bytes and a WorkerCoordinator. The latter is made without its constructor; only the fields that assignors read are
  * set. Everything that differs between releases is found by reflection. `java.py` is the other side.
  */
 public final class ConnectAssignors implements Main.Run {

@@ -4,7 +4,7 @@ import java.lang.reflect.*;
 import java.util.*;
 import sun.misc.Unsafe;
 
-/** What Kafka's classes keep to themselves: private fields, objects without a constructor's run, stubs. */
+/** The inside of Kafka's classes: private fields, objects without a constructor's run, stubs. */
 public final class Inside {
     private static final Map<String, Field> FIELDS = new HashMap<>();
 
@@ -79,6 +79,6 @@ public final class Inside {
             }));
     }
 
-    /** An implementation that does nothing, for metrics and for what is not driven here. */
+    /** An implementation that does nothing, for metrics and for parts that are not driven here. */
     public static <T> T nothing(Class<T> type) { return stub(type, (method, arguments) -> null); }
 }

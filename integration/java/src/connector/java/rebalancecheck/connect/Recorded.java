@@ -7,16 +7,16 @@ import java.util.*;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One connector or task from its start to its end: what really runs in this worker, as a line for each start and end,
+ * One connector or task from its start to its end: its real run in this worker, as a line for each start and end,
  * and where one blocks, in the file that the system property {@code rebalancecheck.journal} names. Neither the REST
  * interface nor the status topic shows that a task runs in two workers; these lines do.
  *
- * <p>A line is the nanoseconds of the machine's monotonic clock, what happened, the connector or task, and a number
+ * <p>A line is the nanoseconds of the machine's monotonic clock, the event, the connector or task, and a number
  * that is another one for each object that was started; tabs in between. Each line is one write.
  *
  * <p>An operation blocks or fails as files in the folder of {@code rebalancecheck.control} say: {@code block.poll.s-0}
  * blocks the poll of task s-0 in every worker, {@code fail.start.s@w1} lets connector s fail to start in worker w1.
- * What is blocked goes on when the file is gone; an interruption does not end it.
+ * A blocked operation goes on when the file is gone; an interruption does not end it.
  */
 final class Recorded {
     static final String VERSION = "1";

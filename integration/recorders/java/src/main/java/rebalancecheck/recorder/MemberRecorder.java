@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records the events of one member in a file: JSON lines, numbered without a gap, each in the system's hands when
- * {@link #emit} returns. A file that is there is gone on with: what a killed process left of its last line goes, and
+ * {@link #emit} returns. A file that is there is gone on with: a killed process's unfinished last line goes, and
  * the numbers follow the last. A disk that refuses an event does not stop the application.
  */
 final class MemberRecorder {

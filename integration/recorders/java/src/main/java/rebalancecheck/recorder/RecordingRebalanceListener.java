@@ -11,8 +11,8 @@ import org.apache.kafka.common.*;
  *
  * <pre>consumer.subscribe(topics, new RecordingRebalanceListener(consumer, listenerOfTheApplication));</pre>
  *
- * <p>What is assigned is recorded before the application learns of it, what is revoked after it has given it up: it
- * owns the partitions from the one to the other. What is lost is gone already.
+ * <p>An assignment is recorded before the application learns of it, a revocation after it has given it up: it
+ * owns the partitions from the one to the other. Lost partitions are gone already.
  */
 public class RecordingRebalanceListener implements ConsumerRebalanceListener {
     private static final int NO_GENERATION = -1;

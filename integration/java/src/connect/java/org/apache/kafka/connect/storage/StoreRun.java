@@ -11,7 +11,7 @@ import rebalancecheck.Main;
  * <p>The package is that of the stores, whose state and log are not public.
  */
 abstract class StoreRun implements Main.Run {
-    /** What happens in a step. */
+    /** The events of a step. */
     final List<String> trace = new ArrayList<>();
 
     abstract void perform(JsonNode step) throws Exception;

@@ -17,7 +17,7 @@ final class StubLog implements Inside.Stub {
     /** The operation that fails: send, readToEnd or readHang. */
     String failing;
     long nextOffset;
-    /** Reads what the topic holds before {@code start} returns. */
+    /** Reads the topic's records before {@code start} returns. */
     Runnable atStart = this::deliver;
     /** Is done before {@code flush} returns. */
     Runnable atFlush = () -> { };
@@ -51,7 +51,7 @@ final class StubLog implements Inside.Stub {
         }
     }
 
-    /** As the producer does: what its callbacks throw goes no further. */
+    /** As the producer does: exceptions of its callbacks go no further. */
     void complete(int number, String outcome) {
         Callback callback = number < sent.size() ? sent.set(number, null) : null;
         if (callback == null) return;

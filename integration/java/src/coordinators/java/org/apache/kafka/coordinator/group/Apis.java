@@ -14,7 +14,7 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.*;
 import org.apache.kafka.common.utils.BufferSupplier;
 
-/** What {@code KafkaApis} does between a parsed request and the coordinator, without authorisation and quotas. */
+/** The part of {@code KafkaApis} between a parsed request and the coordinator, without authorisation and quotas. */
 record Apis(GroupCoordinator groups, Map<String, Integer> topics, RequestContext context) {
     private static final BufferSupplier BUFFERS = BufferSupplier.NO_CACHING;
 
@@ -94,7 +94,7 @@ record Apis(GroupCoordinator groups, Map<String, Integer> topics, RequestContext
         });
     }
 
-    /** As {@code OffsetCommitResponse.Builder.merge}: what was refused comes first; without it nothing is merged. */
+    /** As {@code OffsetCommitResponse.Builder.merge}: refused partitions come first; without them nothing is merged. */
     private static OffsetCommitResponse merged(OffsetCommitResponseData refused, OffsetCommitResponseData answer) {
         if (refused.topics().isEmpty()) return new OffsetCommitResponse(answer);
         answer.topics().forEach(topic -> named(refused, topic.name()).partitions().addAll(topic.partitions()));

@@ -21,7 +21,7 @@ import rebalancecheck.Main;
  *
  * <p>A line has a {@code node}, and a {@code frame} with its {@code number}, a group to {@code inspect}, or a {@code
  * control}. The answer has the {@code replies} to all requests that it completed, the {@code text} of a command, and
- * what a coordinator has {@code thrown} outside of any request.
+ * the exceptions that a coordinator has {@code thrown} outside of any request.
  */
 public final class Environment implements Main.Run {
     private static final ListenerName LISTENER = new ListenerName("PLAINTEXT");
@@ -35,7 +35,7 @@ public final class Environment implements Main.Run {
     private final TreeSet<Integer> pending = new TreeSet<>();
     private final ArrayDeque<byte[]> given = new ArrayDeque<>();
     private long random;
-    /** The answer to the line at hand: what happens is written into it. */
+    /** The answer to the line at hand: events are written into it. */
     private ObjectNode result = Main.JSON.createObjectNode();
 
     static {
@@ -60,7 +60,7 @@ public final class Environment implements Main.Run {
         SeededRandom.given = given;
     }
 
-    /** Do what a line asks, and all that follows from it at that instant; random numbers are of this environment. */
+    /** Do a line's command, and all that follows from it at that instant; random numbers are of this environment. */
     @Override public Object answer(JsonNode asked) {
         enter();
         result = Main.JSON.createObjectNode();
@@ -135,7 +135,7 @@ public final class Environment implements Main.Run {
         }
     }
 
-    /** The group as DescribeGroups shows it, behind what only an insider knows: generation and leader. */
+    /** The group as DescribeGroups shows it, behind an insider's knowledge: generation and leader. */
     private void inspect(Node node, String group) throws IOException {
         ArrayNode inspected = result.putArray("inspected");
         node.inspect(group, inspected);
@@ -159,7 +159,7 @@ public final class Environment implements Main.Run {
             RequestUtils.serialize(head.data(), head.headerVersion(), response.data(), header.apiVersion()));
     }
 
-    /** Do what the words say, at one node; the answer, empty where there is nothing to tell. */
+    /** Do the command in the words, at one node; the answer, empty where there is nothing to tell. */
     private String perform(int id, String[] words) {
         switch (words[0]) {
             case "give" -> given.add(HexFormat.of().parseHex(words[1]));

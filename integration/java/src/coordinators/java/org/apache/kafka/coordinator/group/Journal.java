@@ -31,7 +31,7 @@ final class Journal {
 
     void commit(long offset) { highWatermark = Math.max(highWatermark, Math.min(offset, end)); }
 
-    /** What a replica holds that missed the last {@code lost} records; committed ones only if {@code unclean}. */
+    /** The records of a replica that missed the last {@code lost} records; committed ones only if {@code unclean}. */
     Journal replica(long lost, boolean unclean) {
         long keep = Math.max(unclean ? 0 : highWatermark, end - lost);
         Journal copy = new Journal();

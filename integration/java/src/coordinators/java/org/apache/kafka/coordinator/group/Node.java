@@ -17,7 +17,7 @@ abstract class Node {
     final VirtualTime.Timers timers;
     Journal journal = new Journal();
     GroupCoordinator service;
-    /** What appends fail with; null: they succeed. */
+    /** The error with which appends fail; null: they succeed. */
     Errors failure;
     boolean acknowledging = true;
     boolean holdingLoad;

@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
 public final class SeededRandom extends Provider {
     /** The state of the environment whose turn it is. */
     static long state;
-    /** What is drawn first, whatever the state: bytes of a member id that another broker made. */
+    /** The first bytes drawn, in any state: those of a member id that another broker made. */
     static ArrayDeque<byte[]> given = new ArrayDeque<>();
 
     SeededRandom() {
@@ -18,7 +18,7 @@ public final class SeededRandom extends Provider {
         put("SecureRandom.SeededRandom", Generator.class.getName());
     }
 
-    /** What the provider makes: every instance draws from the one state, which only a reset seeds. */
+    /** The provider's product: every instance draws from the one state, which only a reset seeds. */
     public static final class Generator extends SecureRandomSpi {
         private static long next() {
             state += 0x9E3779B97F4A7C15L;

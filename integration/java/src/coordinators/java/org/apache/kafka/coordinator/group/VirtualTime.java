@@ -28,7 +28,7 @@ final class VirtualTime implements Time {
     private int withoutDelay;
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
     private final ArrayDeque<Runnable> background = new ArrayDeque<>();
-    /** What was thrown first since the driver looked last; empty if nothing was. */
+    /** The first exception since the driver looked last; empty if there was none. */
     String thrown = "";
 
     @Override public long milliseconds() { return nowMs; }
@@ -47,7 +47,7 @@ final class VirtualTime implements Time {
     /** An executor whose tasks run when no event is left. */
     Tasks background() { return new Tasks(background::add); }
 
-    /** Run what is to be done at this instant: events first, then background tasks, then timers without delay. */
+    /** Run the work of this instant: events first, then background tasks, then timers without delay. */
     void settle() {
         recallAgain();
         do {

@@ -15,7 +15,7 @@ import org.apache.kafka.coordinator.group.metrics.*;
 import org.apache.kafka.coordinator.group.runtime.CoordinatorRuntime;
 import rebalancecheck.Inside;
 
-/** What is special to Kafka 3.9. */
+/** The special part of Kafka 3.9. */
 final class Release {
     static final CoordinatorRecordSerde SERDE = new CoordinatorRecordSerde();
     private static final Duration MARKER_TIMEOUT = Duration.ofSeconds(5);

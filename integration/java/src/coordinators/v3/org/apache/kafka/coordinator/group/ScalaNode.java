@@ -24,7 +24,7 @@ import scala.*;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Kafka 3's coordinator in Scala, which is what a broker of that release runs by default. It appends through
+ * Kafka 3's coordinator in Scala, which a broker of that release runs by default. It appends through
  * a {@code ReplicaManager} and loads from a {@code UnifiedLog}; stubs stand for both.
  */
 final class ScalaNode extends Node {

@@ -18,7 +18,7 @@ import org.apache.kafka.server.share.persister.Persister;
 import org.apache.kafka.server.util.PartitionMetadataClient;
 import rebalancecheck.Inside;
 
-/** What is special to Kafka 4. */
+/** The special part of Kafka 4. */
 final class Release {
     static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
     private static final Map<Map<String, String>, Configuration> CONFIGURATIONS = new HashMap<>();

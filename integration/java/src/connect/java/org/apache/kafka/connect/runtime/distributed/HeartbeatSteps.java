@@ -21,7 +21,7 @@ public final class HeartbeatSteps {
         Waits() { super(null, null, false, false); }
     }
 
-    /** What stands where the thread waited. */
+    /** The call in the place where the thread waited. */
     public static void waits() {
         parked = true;
         throw new Waits();
@@ -63,7 +63,7 @@ public final class HeartbeatSteps {
         return waitMs == Long.MAX_VALUE ? -1 : nowMs + waitMs - StepTime.START_MS;
     }
 
-    /** Undo what its handlers did on being unwound. */
+    /** Undo the effects of its handlers on being unwound. */
     private static void revive(Thread thread) {
         if (Inside.get(thread, "closed") instanceof AtomicBoolean flag) flag.set(false);
         else Inside.set(thread, "closed", false);

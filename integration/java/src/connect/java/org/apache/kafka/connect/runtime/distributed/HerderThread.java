@@ -15,7 +15,7 @@ final class HerderThread {
     boolean yields;
     /** It waits for the network, with the lock of the client; set where it parks. */
     boolean polls;
-    /** What the heartbeat thread needs as well. */
+    /** Shared with the heartbeat thread. */
     Object monitor;
     /** It holds the monitor; set where it parks. */
     boolean holdsMonitor;

@@ -2,7 +2,7 @@ package org.apache.kafka.connect.runtime.distributed;
 
 import java.util.*;
 
-/** The settings of a worker: what it must be given, and else Kafka's own defaults. */
+/** The settings of a worker: those that it must be given, and else Kafka's own defaults. */
 public final class Settings {
     private Settings() { }
 

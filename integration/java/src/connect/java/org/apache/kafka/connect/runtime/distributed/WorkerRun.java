@@ -224,7 +224,7 @@ public final class WorkerRun implements WorkerRebalanceListener, Main.Run {
         }
     }
 
-    /** What can be observed, and was not yet. */
+    /** The observations that were not yet reported. */
     private ObjectNode observe() throws ReflectiveOperationException {
         ObjectNode seen = Main.JSON.createObjectNode();
         client.takeSent(seen.putArray("frames"), seen.putArray("in_flight"));
