@@ -127,7 +127,7 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
         case FaultKind.FORGOTTEN_LOG:
             return replace(plan, forgotten_log=random.choice((0.2, 0.5)))
         case FaultKind.FAILED_READ:
-            return replace(plan, failed_read=random.choice((0.1, 0.5)))
+            return replace(plan, failed_read=random.choice((0.3, 0.7)))
         case FaultKind.SEEK:
             return replace(plan, seek=random.choice((0.1, 0.4)))
         case _:

@@ -443,7 +443,7 @@ def test_an_error_of_a_generation_that_differs_in_one_field_is_ignored(present: 
     assert member.generation_if_stable() == present
 
 
-# ---------------------------------------------------------------------------------------------------- beside the calls
+# ---------------------------------------------------------------------------------------------------- other than calls
 
 
 def test_the_time_to_the_next_heartbeat_counts_down_while_heartbeats_are_sent() -> None:

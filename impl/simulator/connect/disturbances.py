@@ -14,7 +14,7 @@ from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.simulator.network import unnoticed
 
-UNREADABLE_MS: Final = 5_000
+UNREADABLE_MS: Final = 9_000
 """How long the config topic cannot be read when that happens: longer than ``worker.sync.timeout.ms``."""
 
 LONGEST_OUTAGE_MS: Final = 60_000

@@ -142,7 +142,7 @@ def _not_left(client: Client, sent: RequestObserved) -> Findings:
     """The connection keeps the order: what follows LeaveGroup there was sent after it.
 
     Clients leave from their heartbeat thread when the application does not poll in time, and the application may commit
-    at that moment.
+    at the same time.
     """
     left = client.left
     if left is None or sent.connection != left.connection:
