@@ -268,7 +268,7 @@ def test_a_heartbeat_interval_beyond_the_session_is_refused() -> None:
         ClientConfig(group_id="g", session_timeout_ms=10_000, heartbeat_interval_ms=10_000)
 
 
-def test_a_listener_without_a_callback_for_losses_is_told_of_a_revocation() -> None:
+def test_a_listener_without_a_callback_for_losses_learns_of_a_revocation() -> None:
     class Releasing(RebalanceListener):
         def __init__(self) -> None:
             self.released: list[TopicPartition] = []

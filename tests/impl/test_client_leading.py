@@ -72,8 +72,8 @@ OWNER = Subscription(topics=("t",), owned=(T0, T1), generation=1)
 OTHER = Subscription(topics=("u",))
 
 
-def told(*assignors: Assignor, topics: str = "t") -> ConsumerCoordinator:
-    """A consumer that is about to be told that it leads; t and u have two partitions each."""
+def about_to_lead(*assignors: Assignor, topics: str = "t") -> ConsumerCoordinator:
+    """A consumer that is about to learn that it leads; t and u have two partitions each."""
     recorder = Recorder("g", "m0", lambda: 0, lambda _: None)
     return ConsumerCoordinator(
         ClientConfig(group_id="g"), recorder, member="m0", topics=topics.split(), assignors=assignors,
@@ -91,7 +91,7 @@ def shares(assigned: Mapping[str, bytes]) -> dict[str, tuple[TopicPartition, ...
 
 def test_a_leader_runs_the_assignor_that_the_group_selected() -> None:
     members = [joined("a", Subscription(topics=("t", "u"))), joined("b", Subscription(topics=("t", "u")))]
-    leader = told(RoundRobinAssignor(), StickyAssignor(), RangeAssignor())
+    leader = about_to_lead(RoundRobinAssignor(), StickyAssignor(), RangeAssignor())
     assert shares(leader.perform_assignment("a", "range", members))["a"] == (T0, TopicPartition("u", 0))
     user_data = write_sticky((T1, TopicPartition("u", 0)), 1)
     members[0] = joined("a", Subscription(topics=("t", "u"), user_data=user_data))
@@ -100,7 +100,7 @@ def test_a_leader_runs_the_assignor_that_the_group_selected() -> None:
 
 def test_a_leader_takes_instance_ids_from_the_reply__as_no_subscription_has_them() -> None:
     members = [joined("a", Subscription(topics=("t",))), joined("b", Subscription(topics=("t",)), instance="i")]
-    given = shares(told(RangeAssignor()).perform_assignment("a", "range", members))
+    given = shares(about_to_lead(RangeAssignor()).perform_assignment("a", "range", members))
     assert given == {"a": (T1,), "b": (T0,)}  # static members come first
     said = Subscription(topics=("t",), group_instance_id="i")
     assert read_subscription(write_subscription(said)).group_instance_id is None
@@ -109,12 +109,12 @@ def test_a_leader_takes_instance_ids_from_the_reply__as_no_subscription_has_them
 @pytest.mark.parametrize("version", range(4))
 def test_a_leader_writes_its_own_version__whatever_members_wrote(version: int) -> None:
     members = [joined("a", Subscription(topics=("t",)), version)]
-    given = told(RangeAssignor()).perform_assignment("a", "range", members)
+    given = about_to_lead(RangeAssignor()).perform_assignment("a", "range", members)
     assert given == {"a": write_assignment(Assignment(partitions=(T0, T1)), 3)}
 
 
 def test_a_leader_watches_the_topics_of_all_members() -> None:
-    leader = told(RangeAssignor())
+    leader = about_to_lead(RangeAssignor())
     assert leader.wanted_topics() == ("t",)
     leader.perform_assignment("a", "range", [joined("a", Subscription(topics=("t",))), joined("b", OTHER)])
     assert leader.wanted_topics() == ("t", "u")
@@ -122,12 +122,12 @@ def test_a_leader_watches_the_topics_of_all_members() -> None:
 
 def test_an_eager_leader_withholds_what_a_cooperative_member_claims() -> None:
     members = [joined("a", Subscription(topics=("t",))), joined("b", OWNER)]
-    leader = told(CooperativeStickyAssignor(), RangeAssignor())
+    leader = about_to_lead(CooperativeStickyAssignor(), RangeAssignor())
     assert leader.protocol is RebalanceProtocol.EAGER
     assert shares(leader.perform_assignment("a", "cooperative-sticky", members)) == {"a": (), "b": (T0,)}
 
 
 def test_a_leader_of_old_code_gives_away_what_a_cooperative_member_claims__under_a_reused_name() -> None:
     members = [joined("a", Subscription(topics=("t",))), joined("b", OWNER)]
-    given = shares(told(OldCustomAssignor()).perform_assignment("a", "custom", members))
+    given = shares(about_to_lead(OldCustomAssignor()).perform_assignment("a", "custom", members))
     assert given == {"a": (T0,), "b": (T1,)}
