@@ -14,7 +14,7 @@ class RebalanceListener:
     """
 
     def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
-        """These came on top of what was owned; called after each rebalance, also with none."""
+        """These came on top of those owned; called after each rebalance, also with none."""
 
     def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
         """These are about to go and are still owned: the last chance to commit them."""
