@@ -8,7 +8,7 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
 class RebalanceListener:
-    """Callbacks on the application's side, all inside `poll` or `close`; a loss is told as a revocation by default.
+    """Callbacks on the application's side, all inside `poll` or `close`; a loss is reported as a revocation by default.
 
     An exception of one of them surfaces from `poll` after the state change that it was called for.
     """
