@@ -108,7 +108,7 @@ def spark_session(master: str = LOCAL_MASTER) -> Iterator[SparkSession]:
     except BaseException:
         with suppress(
             Exception
-        ):  # an interrupt may have closed the connection to Java; the first exception counts
+        ):  # an interrupt may have closed the connection to Java; the first exception is the one that counts
             session.stop()
         raise
     session.stop()
