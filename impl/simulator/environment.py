@@ -52,7 +52,7 @@ Listener = Callable[[Event], None]
 
 
 def broker_config(plan: FaultPlan) -> GroupConfig:
-    """The settings of the broker. While it loads it tells a SyncGroup to join again, or fails it unexpectedly."""
+    """The broker's settings. While it loads it tells a SyncGroup to join again, or sends an error that none expects."""
     fatal = plan.has(FaultKind.LOADING_SYNC)
     return replace(
         BROKER, sync_while_loading=Error.COORDINATOR_LOAD_IN_PROGRESS if fatal else Error.REBALANCE_IN_PROGRESS
