@@ -51,7 +51,7 @@ class Trial:
     """The outcome for the edit with this number.
 
     ``means`` and ``seed`` say where it was caught, or where it first changed a history (empty and -1 for nowhere),
-    ``claim`` by which, ``detail`` how it shows. Of ``runs`` that come to the edited statement, ``changed`` had another
+    ``claim`` caught it, ``detail`` how it shows. Of ``runs`` that come to the edited statement, ``changed`` had another
     history. ``seconds`` are those of the processor.
     """
 

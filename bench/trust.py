@@ -60,7 +60,7 @@ PIECE: Final = 8
 """So many runs has a task of a process."""
 VIOLATING: Final = "mutilate-violating"
 KAFKAS: Final = "owned and does not exist"
-"""A new leader of an incremental Connect group does not know deleted work, and takes it from no worker:
+"""A new leader of an incremental Connect group does not know which work was deleted, and takes it from no worker:
 TRACK_RECORD.md has the command that shows it on Kafka's own assignor. A run that ends so is not healthy."""
 KEEPS: Final = 0.9
 """The share of violating histories that stay violated where the damage lies elsewhere."""

@@ -15,7 +15,7 @@ GRACE_S: Final = 2.0
 
 
 class Simulated(NamedTuple):
-    """A file with the runs of some seeds, and the interruption of its making; None where it is whole."""
+    """A file with the runs of some seeds, and the signal or error that interrupted it; None where it is whole."""
 
     path: Path
     seeds: SeedSet

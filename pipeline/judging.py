@@ -28,7 +28,7 @@ from rebalance_check.properties.verdict import (
 )
 
 DECIDED: Final = (Outcome.HELD, Outcome.VIOLATED)
-"""The outcomes of a claim that something in the history could have broken, and that it could judge."""
+"""The outcomes of a claim that something in the history could have broken, and that the judge could decide."""
 
 
 @cache

@@ -1,9 +1,9 @@
 """Random scenarios: requests of clients, lost or odd ones too, to a coordinator in any order.
 
 A line is random, the state that it meets is not: most lines follow the protocol as far as their sender knows it
-(``last`` is the generation that it learned last), so that groups form, and some do not. Now and then one is longer: a
-whole round of joins and syncs, members that keep their sessions alive, a static member that is restarted once or twice,
-a log that stalls or refuses for a while.
+(``last`` is the generation that it learned last), so that groups form, and some do not. Now and then a scenario has a
+longer piece: a whole round of joins and syncs, members that keep their sessions alive, a static member that is
+restarted once or twice, a log that stalls or refuses for a while.
 """
 
 from __future__ import annotations

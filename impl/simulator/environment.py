@@ -52,7 +52,7 @@ Listener = Callable[[Event], None]
 
 
 def broker_config(plan: FaultPlan) -> GroupConfig:
-    """The broker's settings. While it loads it tells a SyncGroup to join again, or sends an error that none expects."""
+    """The broker's settings. While it loads it tells a SyncGroup to join again, or sends an error no client expects."""
     fatal = plan.has(FaultKind.LOADING_SYNC)
     return replace(
         BROKER, sync_while_loading=Error.COORDINATOR_LOAD_IN_PROGRESS if fatal else Error.REBALANCE_IN_PROGRESS

@@ -1,6 +1,6 @@
 """The herder of a Connect worker (``DistributedHerder``): one thread that joins, starts, stops, writes and answers.
 
-The thread is a generator: where Java's blocks, it yields its wait. The owner of the herder calls `poll`
+The thread is a generator: where Java's blocks, it yields a `Wait`. The owner of the herder calls `poll`
 whenever something happened, and again at `next_poll`; heartbeats are the coordinator's `tick`, which goes on while the
 herder is blocked, as in Java.
 """

@@ -44,7 +44,7 @@ class Ask:
 
 
 class Operator:
-    """Asks any worker that listens; a worker that does not lead refuses requests to the leader.
+    """Asks any worker that listens; a worker that does not lead refuses requests that only the leader serves.
 
     While a run is disturbed nothing is asked twice. Once it is healed the operator asks until each of its last requests
     was accepted.
