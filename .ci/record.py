@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records what a command prints on a terminal, with its times, as asciicast v2: record.py FILE SHOWN COMMAND...
+"""Records a command's output on a terminal, with its times, as asciicast v2: record.py FILE SHOWN COMMAND...
 
-SHOWN is the line that the recording shows as typed; COMMAND is what is run. `asciinema play FILE` plays the recording.
+SHOWN is the line that the recording shows as typed; COMMAND is run. `asciinema play FILE` plays the recording.
 Exits with the exit code of the command.
 """
 
@@ -38,7 +38,7 @@ def spawn(command: list[str]) -> tuple[int, int]:
 
 
 def chunks(terminal: int) -> list[tuple[float, bytes]]:
-    """What comes from the terminal until it is closed, each chunk with the seconds since the start."""
+    """The output of the terminal until it is closed, each chunk with the seconds since the start."""
     started = time.monotonic()
     seen: list[tuple[float, bytes]] = []
     while True:
@@ -57,7 +57,7 @@ def chunks(terminal: int) -> list[tuple[float, bytes]]:
 
 
 def last_state_of_lines(text: str) -> str:
-    """A frame without what it overwrites itself: of a line or character written several times, the last."""
+    """A frame without the text that it overwrites itself: of a line or character written several times, the last."""
     lines = re.sub(r"[^\n\x08]\x08", "", text).split("\n")
     return "\n".join(line if line.count("\r") < 2 else "\r" + line.rstrip("\r").rpartition("\r")[2] + (
         "\r" if line.endswith("\r") else "") for line in lines)  # fmt: skip

@@ -1,4 +1,4 @@
-"""How the embedded broker stands random frames and long requests: frames/s, what a client waits, the longest turn.
+"""How the embedded broker stands random frames and long requests: frames/s, a client's wait, the longest turn.
 
 Run it with the number of seeds, of 1,000 frames each: ``python bench/broker.py 5``.
 """

@@ -1,4 +1,4 @@
-"""Histories and rounds of Connect groups per second with our assignors, and what a change of the workers costs a group.
+"""Histories and rounds of Connect groups per second with our assignors, and a group's cost of a change of workers.
 
 With releases as arguments, the rounds are computed by these as well, and compared.
 """

@@ -53,7 +53,7 @@ MEANINGFUL = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One exploration: what it found, and what its process took."""
+    """One exploration: its findings, and the cost of its process."""
 
     found: dict[str, Any]
     process: Measured
@@ -126,7 +126,7 @@ def say_search(what: str, runs: list[Run]) -> None:
 
 
 def measure_processors(runs: int) -> None:
-    """Two independent processes of one thread against one: what a second processor gives on this machine."""
+    """Two independent processes of one thread against one: the gain by a second processor on this machine."""
     alone, both = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as cache:
         finished(started(COOPERATIVE, cache, None))
@@ -164,7 +164,7 @@ def measure_spin(address: str, runs: int) -> None:
 
 
 def require_equal(bounds: Bounds, found: dict[str, Any], theirs: dict[str, list[spin_model.SpinRun]]) -> None:
-    """The counts are equal, but that all beyond the bounds is one state of Spin, and what `spin/group.pml` says.
+    """The counts are equal, but that all beyond the bounds is one state of Spin, and the exception in `spin/group.pml`.
 
     There a COOPERATIVE leader also makes steps that change nothing, so that transitions are equal under EAGER only.
     """

@@ -1,6 +1,6 @@
 """How fast histories are made, written, read and judged, on one core; then what each invariant costs alone.
 
-What the invariants cost together shows in the ratio to the judge without any: that one holds on every machine, and is
+The cost of all invariants shows in the ratio to the judge without any: that one holds on every machine, and is
 about 10 (20 before memories of the same events were shared).
 """
 

@@ -90,7 +90,7 @@ class ChurningGroup:
 
 
 def kept_bytes(number: int, group: ChurningGroup) -> int:
-    """What a judge holds after so many events of the group; the events themselves are not kept."""
+    """The memory of a judge after so many events of the group; the events themselves are not kept."""
     judging = Judge()
     gc.collect()
     tracemalloc.start()

@@ -16,7 +16,7 @@ KILOBYTE = 1024
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a process printed, and what it took from its start to its end."""
+    """A process's output, and its cost from its start to its end."""
 
     output: str
     seconds: float
@@ -38,7 +38,7 @@ class Running:
     def ended(self) -> Measured:
         """Wait for its end.
 
-        Raises: RuntimeError with what it printed, where it failed.
+        Raises: RuntimeError with its output, where it failed.
         """
         assert self._process.stdout is not None
         with self._process.stdout as stream:

@@ -18,7 +18,7 @@ from rebalance_check.properties.history import encode
 
 @dataclass(frozen=True, slots=True)
 class Mutilation:
-    """``lines`` are what is left of the history, ``at`` is the number of the first line concerned (from 1).
+    """``lines`` are those left of the history, ``at`` is the number of the first line concerned (from 1).
 
     ``damaged`` are the places of the events that are gone, moved or doubled, from 0, the first of each source at least.
     """

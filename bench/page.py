@@ -21,7 +21,7 @@ from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.history import write_history
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # Chromium is driven by what the tests of pages use
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the driver of Chromium is that of the pages' tests
 from tests.browser.chromium import Browser, open_browser
 
 ROWS = ".window tbody tr[data-index]"

@@ -124,7 +124,7 @@ def references_of(name: str, seeds: Iterable[int], edits: Sequence[RandomEdit]) 
 
 
 def _coming_to(edit: RandomEdit, references: Iterable[Reference]) -> list[Reference]:
-    """The runs that come to an edit, without what they say of others: little travels to the processes."""
+    """The runs that come to an edit, without their entries for others: little travels to the processes."""
     only = frozenset({edit.number})
     return [replace(one, comes_to=only) for one in references if edit.number in one.comes_to]
 

@@ -3,9 +3,9 @@
     python bench/random_edits.py 100 --seed 0                     the share of edits that some invariant catches
     python bench/random_edits.py 100 --seed 0 --only 7            one edit alone, with its counterexample
     python bench/random_edits.py 100 --package client --means fuzz --means faults
-    python bench/random_edits.py 100 --out results                keep each result there; goes on with what is there
+    python bench/random_edits.py 100 --out results                keep each result there; goes on with those there
 
-An edit negates a guard, drops a statement, or changes a number by one. Each is run by what a user has who knows nothing
+An edit negates a guard, drops a statement, or changes a number by one. Each is run as by a user who knows nothing
 of it: `fuzz` without options first, then each protocol, scenarios, assignors, the model, and (``--means kafka``)
 comparisons with Kafka's own classes. The share counts edits that change any history. Survivors are printed at once, and
 are no failure: the command measures the invariants.
@@ -117,7 +117,7 @@ def _line(trial: Trial) -> str:
 
 
 def _ways(console: Console, trials: Iterable[Trial]) -> None:
-    """Which means caught how many."""
+    """The number of catches of each of the means."""
     caught = [trial for trial in trials if trial.end in CAUGHT]
     names = dict.fromkeys(trial.means for trial in sorted(caught, key=lambda one: one.number))
     rows: list[tuple[str, ...]] = [(name, str(sum(one.means == name for one in caught))) for name in names]

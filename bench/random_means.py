@@ -1,4 +1,4 @@
-"""The general means that look for random edits: what a user runs who knows nothing of the defect."""
+"""The general means that look for random edits: the runs of a user who knows nothing of the defect."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KAFKA: Final = "kafka"
 """Comparisons with Kafka's own classes, which need Java and their jars."""
 
 MEANS_GROUPS: Final = ("fuzz", "protocols", "faults", "scenarios", "assignors", "conformance", KAFKA)
-"""The groups that can be chosen: `fuzz` without options, and all else that looks without knowing what for."""
+"""The groups that can be chosen: `fuzz` without options, and all else that looks for nothing in particular."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One run: the digest of its history, and what is found when it is judged."""
+    """One run: the digest of its history, and the findings when it is judged."""
 
     digest: str
     judge: Callable[[], list[Finding]]
@@ -202,7 +202,7 @@ def _comparison(subject: str) -> Means:
 
 
 SEEDS: Final = range(100)
-"""What `fuzz` takes by default."""
+"""The seeds that `fuzz` takes by default."""
 
 FEW_SEEDS: Final = range(100, 130)
 """Of clusters of Connect workers, whose runs are ten times as long; others than those of `fuzz` without options."""

@@ -1,4 +1,4 @@
-"""One random edit on trial: planted, run by every means until one catches it, and held against what runs without it."""
+"""One random edit on trial: planted, run by every means until one catches it, and held against runs without it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ IDLE_LOOKS: Final = 20
 """Seconds in which a run does nothing before it counts as one that waits for a lock of its own."""
 
 _AT_WORK_S: Final = 0.0005
-"""What the look at the clock itself takes is less."""
+"""A look at the clock itself takes less."""
 
 
 class End(StrEnum):
-    """What became of an edit. The first three are catches; *unchanged* means the same history in every run, *never
+    """The end of an edit's trial. The first three are catches; *unchanged* means the same history in every run, *never
     run* that no run comes to the statement."""
 
     CLAIM = "claim"
@@ -48,10 +48,10 @@ CAUGHT: Final = frozenset({End.CLAIM, End.EXCEPTION, End.HANG})
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of the edit with this number.
+    """The outcome for the edit with this number.
 
     ``means`` and ``seed`` say where it was caught, or where it first changed a history (empty and -1 for nowhere),
-    ``claim`` by what, ``detail`` how it shows. Of ``runs`` that come to the edited statement, ``changed`` had another
+    ``claim`` caught it, ``detail`` how it shows. Of ``runs`` that come to the edited statement, ``changed`` had another
     history. ``seconds`` are those of the processor.
     """
 
@@ -159,7 +159,7 @@ def statements_run(call: Callable[[], Ran], edits: Sequence[RandomEdit]) -> tupl
 
 @dataclass(slots=True)
 class _Tally:
-    """What was seen of one edit so far."""
+    """The observations of one edit so far."""
 
     runs: int = 0
     changed: int = 0
@@ -192,7 +192,7 @@ def _place(at: Reference) -> dict[str, Any]:
 
 
 def _run(edit: RandomEdit, unedited: Reference, tally: _Tally, explaining: bool) -> dict[str, Any]:
-    """One edited run: what caught the edit, as fields of a `Trial`, or nothing."""
+    """One edited run: the catch, as fields of a `Trial`, or nothing."""
     means, place = means_by_name()[unedited.means], _place(unedited)
     try:
         with limited(LEAST_SECONDS + TIMES_SLOWER * unedited.seconds), planted(edit.mutant):

@@ -1,8 +1,8 @@
-"""How many seeds come to each of the rare situations of a group: what no seed comes to, no search of seeds can judge.
+"""How many seeds come to each of the rare situations of a group: where no seed comes, no search of seeds can judge.
 
     python bench/reach.py --first 0 --runs 1000
 
-Every situation is a call of one function of the implementation, and what it was given or answered. The runs are those
+Every situation is a call of one function of the implementation, and its arguments or its answer. The runs are those
 of ``rebalance-check fuzz --protocol PROTOCOL``, with the protocol that the table names. The exit code is 1 where a
 situation comes up in fewer than one seed of a hundred.
 """

@@ -22,7 +22,7 @@ VARIANTS = {
     "-DCOLLAPSE": ("-DCOLLAPSE",),
     "hash compaction (-DHC4)": ("-DHC4",),
 }
-"""What ``cc`` is given besides `OPTIMISED`."""
+"""The options of ``cc`` in addition to `OPTIMISED`."""
 
 EXACT = tuple(VARIANTS)[:-1]
 """Those that compare states whole; hash compaction misses some."""
@@ -30,7 +30,7 @@ EXACT = tuple(VARIANTS)[:-1]
 
 @dataclass(frozen=True, slots=True)
 class SpinRun:
-    """What one run of Spin found and took; ``make_seconds`` is what ``spin -a`` and ``cc`` took."""
+    """The findings and the cost of one run of Spin; ``make_seconds`` is the time of ``spin -a`` and ``cc``."""
 
     states: int
     transitions: int

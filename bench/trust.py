@@ -60,7 +60,7 @@ PIECE: Final = 8
 """So many runs has a task of a process."""
 VIOLATING: Final = "mutilate-violating"
 KAFKAS: Final = "owned and does not exist"
-"""A new leader of an incremental Connect group does not know what was deleted, and takes it from no worker:
+"""A new leader of an incremental Connect group does not know which work was deleted, and takes it from no worker:
 TRACK_RECORD.md has the command that shows it on Kafka's own assignor. A run that ends so is not healthy."""
 KEEPS: Final = 0.9
 """The share of violating histories that stay violated where the damage lies elsewhere."""
@@ -68,7 +68,7 @@ KEEPS: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A verdict that is wrong: the run, how to see it again, and what is claimed of it."""
+    """A verdict that is wrong: the run, how to see it again, and the claim about it."""
 
     seed: int
     replay: str
@@ -186,7 +186,7 @@ def violating_names() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Violating:
-    """The history of a mutant and what it breaks. ``prefix`` are the places of the events that lead to the violation,
+    """The history of a mutant and its broken claim. ``prefix`` are the places of the events that lead to the violation,
     ``sources`` the processes that they are of."""
 
     name: str
@@ -233,7 +233,7 @@ def _violating_run(known: Violating, seed: int) -> Run:
     if outcome is not Outcome.HELD:
         return Run(str(outcome), [], counted)
     if damage.kind == "source missing" and known.history[damage.at - 1].source == known.history[-1].source:
-        return Run("held without RunEnded", [], counted)  # nothing says that what is left is not all
+        return Run("held without RunEnded", [], counted)  # nothing says that the rest is not all
     replay = f"python bench/trust.py {VIOLATING} --first {seed} --runs 1  # {known.name}"
     held = Alarm(seed, replay, claim, "the violating history is held", damage.kind, damage.at)
     return Run(str(outcome), [held], counted)
@@ -304,7 +304,7 @@ class Totals:
 
     @property
     def is_good(self) -> bool:
-        """Whether every number is what it should be."""
+        """Whether every number is as it should be."""
         return not self.accused and self.kept("elsewhere") >= KEEPS
 
     def document(self) -> dict[str, Any]:

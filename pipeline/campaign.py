@@ -1,4 +1,4 @@
-"""A campaign: many seeds under one set of options; how a seed is run, how shards are cut, and what is missing."""
+"""A campaign: many seeds under one set of options; how a seed is run, how shards are cut, and which are missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_SEEDS: Final = 10**8
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What all runs of a table have in common.
+    """The common part of all runs of a table.
 
     ``subject`` names who ran, ``options`` how, ``version`` which version of this package: another version may make
     another history of the same seed, so tables of two versions are not mixed.
@@ -61,7 +61,7 @@ class Runner:
     campaign: Campaign
 
     def events(self, seed: int) -> list[Event]:
-        """The history of ``seed``; whatever the subject raises carries a note that names the seed and the options."""
+        """The history of ``seed``; an exception of the subject carries a note that names the seed and the options."""
         try:
             return list(self.simulate(seed, self.campaign.options))
         except Exception as fault:
@@ -77,9 +77,9 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a campaign is asked to do: which seeds, run how, judged by which invariants (names, in order).
+    """The task of a campaign: which seeds, run how, judged by which invariants (names, in order).
 
-    ``known`` is what counts for nothing.
+    ``known`` are findings that count for nothing.
     """
 
     seeds: range

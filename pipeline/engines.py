@@ -40,11 +40,11 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """Its name in results."""
         ...
 
     def running(self) -> AbstractContextManager[object]:
-        """Hold what the engine needs (a session), once around all work."""
+        """Hold the engine's resources (a session), once around all work."""
         ...
 
     def simulate(

@@ -1,4 +1,4 @@
-"""What a campaign found, by signature: violations of one claim that differ only in their numbers; known ones apart."""
+"""A campaign's findings, by signature: violations of one claim that differ only in their numbers; known ones apart."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class KnownTally:
 
 
 def findings(tallies: Mapping[str, ClaimTally]) -> list[Finding]:
-    """What broke, grouped by signature: claims in their order, for each the signature of most runs first."""
+    """Violations, grouped by signature: claims in their order, for each the signature of most runs first."""
     return [finding for claim in tallies.values() for finding in _of_claim(claim)]
 
 
@@ -69,7 +69,7 @@ def folded(tallies: Mapping[str, ClaimTally], found: Sequence[FoundRun]) -> tupl
 
 
 def _with_consequences(run: FoundRun, names: Sequence[str]) -> FoundRun:
-    """The run with what followed in this very run."""
+    """The run with the consequences in this very run."""
     later = judge(run.history, names).counterexamples if names else ()
     return replace(run, counterexample=with_consequences(run.counterexample, later))
 
@@ -83,7 +83,7 @@ def _place(run: FoundRun) -> int:
 def apart(
     tallies: Mapping[str, ClaimTally], known: KnownFindings
 ) -> tuple[dict[str, ClaimTally], tuple[KnownTally, ...]]:
-    """The tallies without what is known, and a tally for each known finding, in the order of the list.
+    """The tallies without known findings, and a tally for each known finding, in the order of the list.
 
     A run with nothing but known violations of a claim counts as one in which it held.
     """

@@ -1,4 +1,4 @@
-"""The two entry points of the pipeline: `fuzz` runs and judges a campaign, `judge_table` judges what one left."""
+"""The two entry points of the pipeline: `fuzz` runs and judges a campaign, `judge_table` judges its table."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def fuzz(
     """Simulate the seeds, judge every run, and explain one run per broken claim.
 
     ``engine`` is ``local`` (``workers`` processes, default one per core) or ``spark`` (``master``, default embedded).
-    ``out`` is the folder of the history table: started again with the same campaign, only what is missing of the seeds
+    ``out`` is the folder of the history table: started again with the same campaign, only the missing part of the seeds
     is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
     are names or families (default: all), ``simulate`` and ``subject`` put another subject in the simulator's place.
     With ``require_tested`` the campaign is undecided when no run put one of the claims to the test; with ``list_runs``
-    `FuzzResult.listed` has the verdict on each run. What ``known`` accounts for counts for nothing; ``on_finding``
+    `FuzzResult.listed` has the verdict on each run. Findings in ``known`` count for nothing; ``on_finding``
     takes the first finding that is new, ``limits`` say when the campaign ends.
 
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.

@@ -1,4 +1,4 @@
-"""A subject that other people wrote: what it raises, and what it returns that is no event, becomes one sentence."""
+"""A subject that other people wrote: an exception, or a returned value that is no event, becomes one sentence."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rebalance_check.model.vocabulary.schedule import Subject
 T = TypeVar("T")
 
 PARTS: Final = ("name", "actions", "open", "perform", "close")
-"""What a `Subject` has."""
+"""The members of a `Subject`."""
 
 
 def guarded_call(what: str, call: Callable[[], T]) -> T:
-    """What ``call`` returns; ``what`` names it in errors.
+    """The result of ``call``; ``what`` names it in errors.
 
     Raises: RebalanceCheckError when it raises anything: names the exception and the line.
     """
@@ -64,7 +64,7 @@ class GuardedSubject:
 
     @property
     def name(self) -> str:
-        """What it calls itself."""
+        """The subject's own name."""
         return self._subject.name
 
     @property
@@ -78,7 +78,7 @@ class GuardedSubject:
         return self._without
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """See `Subject`. Its RunStarted says what it lacks, so that every later judge of the history knows it."""
+        """See `Subject`. Its RunStarted names its gaps, so that every later judge of the history knows it."""
         events = self._events("open", lambda: self._subject.open(bounds, seed))
         return [replace(one, without=self._without) if isinstance(one, RunStarted) else one for one in events]
 

@@ -2,11 +2,11 @@
 
 ::
 
-    DIR/campaign.json              what all runs have in common; another campaign is refused
+    DIR/campaign.json              the common part of all runs; another campaign is refused
     DIR/runs/seeds-0-63.parquet    one committed shard: the seeds 0 to 63, a file (local) or a folder (Spark)
     DIR/runs/seeds-0-90-16.parquet another: 16 of the seeds from 0 to 90
-    DIR/verdicts.parquet           what the judge said the last time
-    DIR/staging/                   work in progress; what a dead process left here counts for nothing
+    DIR/verdicts.parquet           the judge's last verdicts
+    DIR/staging/                   work in progress; files of a dead process count for nothing
 
 The rename of a finished shard into ``runs/`` is the commit, and only the process that holds the lock commits.
 """
@@ -162,7 +162,7 @@ class HistoryTable:
         return self._seeds_of[path]
 
     def missing(self, seeds: SeedSet) -> SeedSet:
-        """What of ``seeds`` is not committed yet."""
+        """The part of ``seeds`` that is not committed yet."""
         return seeds.without(piece for shard in self.shards() for piece in shard.seeds.pieces)
 
     def check(self, seeds: SeedSet | None = None) -> None:
@@ -175,7 +175,7 @@ class HistoryTable:
             shard.check()
 
     def leave_out_broken(self) -> tuple[str, ...]:
-        """From here on pass over each shard that cannot be read; gives what is wrong with them.
+        """From here on pass over each shard that cannot be read; gives the fault of each.
 
         Raises: BrokenTableError when this is no table at all.
         """
@@ -321,7 +321,7 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk hold what was written, so that a commit never names data that a power cut can take."""
+    """Have the disk hold all writes, so that a commit never names data that a power cut can take."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""An interrupted campaign keeps what is finished: workers stop before the next seed, and hand over what they have."""
+"""An interrupted campaign keeps its finished runs: workers stop before the next seed, and hand over theirs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.pipeline.seed_set import SeedSet
 
 GRACE_S: Final = 2.0
-"""How long an interrupted campaign waits for the seeds that are being simulated; what takes longer is dropped."""
+"""How long an interrupted campaign waits for the seeds that are being simulated; slower ones are dropped."""
 
 
 class Simulated(NamedTuple):
-    """A file with the runs of some seeds, and what interrupted its making; None where it is whole."""
+    """A file with the runs of some seeds, and the signal or error that interrupted it; None where it is whole."""
 
     path: Path
     seeds: SeedSet

@@ -28,7 +28,7 @@ from rebalance_check.properties.verdict import (
 )
 
 DECIDED: Final = (Outcome.HELD, Outcome.VIOLATED)
-"""What the judge says of a claim that something in the history could have broken, and that it could judge."""
+"""The outcomes of a claim that something in the history could have broken, and that the judge could decide."""
 
 
 @cache
@@ -43,7 +43,7 @@ class UnreadableRun(RebalanceCheckError):  # noqa: N818 - named for what is wron
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """What the judge said about one claim in one run.
+    """The judge's verdict on one claim in one run.
 
     ``count`` says how often the claim was seen broken (0 unless violated), ``event_count`` the length of the run,
     ``detail`` the headline of the counterexample or the reason why nothing was decided.
@@ -59,14 +59,14 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """What became of one run: its length, and which outcomes its claims had."""
+    """The result of one run: its length, and the outcomes of its claims."""
 
     seed: int
     event_count: int
     outcomes: frozenset[Outcome]
 
     def outcome(self, *, require_tested: bool = False) -> Outcome:
-        """What they amount to: violated, undecided or held."""
+        """Their sum: violated, undecided or held."""
         return overall_outcome(self.outcomes, require_tested=require_tested)
 
 
@@ -81,7 +81,7 @@ def run_verdicts(rows: Iterable[VerdictRow]) -> list[RunVerdict]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run and what the judge says about it; ``pending`` is what had not settled when the run was healed."""
+    """A run and the judge's verdicts; ``pending`` names work that was unsettled when the run was healed."""
 
     seed: int
     judgement: Judgement
@@ -108,7 +108,7 @@ class JudgedRun:
 
     @property
     def counterexample(self) -> Counterexample | None:
-        """That of the first violated invariant, safety before liveness."""
+        """The first violated invariant's, safety before liveness."""
         return next(iter(self.judgement.counterexamples), None)
 
     @property
@@ -148,7 +148,7 @@ def _detail(verdict: Verdict) -> str:
 
 @dataclass(slots=True)
 class ClaimTally:
-    """What became of one claim in many runs: how many runs per outcome, which runs broke it, and why one is open.
+    """The result of one claim in many runs: how many runs per outcome, which runs broke it, and why one is open.
 
     ``violations`` are the rows of the runs that broke the claim, in order of their seeds; ``first_open`` has, for
     undecided and for untested, the row of the run with the smallest seed.

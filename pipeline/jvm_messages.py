@@ -1,4 +1,4 @@
-"""What Spark's JVM writes to standard error, without the lines that say nothing about a run."""
+"""The standard error of Spark's JVM, without the lines that say nothing about a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAYS_NOTHING: Final = ("WARNING: Using incubator modules: ",)
 
 @contextmanager
 def filtered_errors() -> Iterator[int]:
-    """A file descriptor for the standard error of a JVM that is started inside: what the JVM writes there, also later,
+    """A file descriptor for the standard error of a JVM that is started inside: the JVM's output there, also later,
     reaches ours, but for the lines that say nothing."""
     reading, writing = os.pipe()
     threading.Thread(target=_forward, args=(os.fdopen(reading, "rb"),), name="jvm-messages", daemon=True).start()

@@ -29,8 +29,8 @@ NEEDED_ACTIONS: Final = {kind: frozenset({action}) for action, kind in NEEDED_FA
 class OwnSubject:
     """Runs a seed on the subject that the function ``name`` (``module:function``) makes of it.
 
-    ``folder`` is where modules are looked for first. ``without`` names what the subject lacks, in addition to what it
-    says itself. An object travels to other processes, which import the module anew.
+    ``folder`` is where modules are looked for first. ``without`` names the subject's gaps, in addition to those that it
+    names itself. An object travels to other processes, which import the module anew.
     """
 
     name: str
@@ -80,7 +80,7 @@ def own_options(options: SimulationOptions, actions: frozenset[ActionKind]) -> S
 
 
 def own_schedule(seed: int, options: SimulationOptions, actions: frozenset[ActionKind]) -> Schedule:
-    """The churn of a seed without what the subject does not understand, and what depends on that."""
+    """The churn of a seed without actions that the subject does not understand, and those that depend on them."""
     drawn = churn_schedule(seed, options)
     understood = [action for action in drawn.actions if action.kind in actions]
     return replace(drawn, actions=tuple(applicable(understood)))
@@ -92,7 +92,7 @@ def _found(name: str, folder: str) -> Callable[[int], Any]:
     if not callable(found):
         seen = f"{name} is {reprlib.repr(found)}" if found is not None else f"the module {module} has no {function!r}"
         raise RebalanceCheckError(f"{seen}: name a function of it that takes a seed and returns a subject")
-    return found  # type: ignore[no-any-return] # what it returns is looked at when it is called
+    return found  # type: ignore[no-any-return] # its result is looked at when it is called
 
 
 def _imported(module: str, folder: str) -> Any:

@@ -35,7 +35,7 @@ class ProcessEndedError(RebalanceCheckError):
 
 
 class Outcome(NamedTuple):
-    """What became of a task: what it returned, or the exception that it raised."""
+    """The outcome of a task: the value that it returned, or the exception that it raised."""
 
     value: Any
     failure: BaseException | None
@@ -85,7 +85,7 @@ class Processes:
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         for worker in self._workers:
-            if kind is not None or self._is_abandoned:  # what they do is of no use any more, and may take long
+            if kind is not None or self._is_abandoned:  # their work is of no use any more, and may take long
                 worker.process.kill()
             worker.pipe.close()  # tells them to end
         for worker in self._workers:
@@ -93,7 +93,7 @@ class Processes:
         self._workers.clear()
 
     def abandon(self) -> None:
-        """What the tasks still do is of no use: end them when the block ends."""
+        """The tasks' further work is of no use: end them when the block ends."""
         self._is_abandoned = True
 
     def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
@@ -129,7 +129,7 @@ class Processes:
         least.pipe.send(task)
 
     def last_results(self, within_s: float) -> list[Any]:
-        """After an interruption: what the tasks that were handed out return within so many seconds."""
+        """After an interruption: the results of handed-out tasks within so many seconds."""
         until = time.monotonic() + within_s
         found, working = list[Any](), list(self._workers)
         while working := [worker for worker in working if worker.has]:
@@ -162,7 +162,7 @@ def start_worker() -> Worker:
 
 
 def serve(pipe: Connection) -> None:
-    """What a process does: one task after the other. Ctrl-C and other requests to end are the parent's business."""
+    """The loop of a process: one task after the other. Ctrl-C and other requests to end are the parent's business."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     tasks = queue.SimpleQueue[Task[Any]]()

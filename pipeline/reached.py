@@ -1,4 +1,4 @@
-"""What the runs of a campaign reached together: in how many of them each situation arose, and each fault struck."""
+"""The situations of a campaign: in how many of its runs each one arose, and each fault struck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign comes back with: figures, a tally per claim, failing seeds, one explained run per broken claim."""
+"""The result of a campaign: figures, a tally per claim, failing seeds, one explained run per broken claim."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rebalance_check.properties.verdict import Outcome, overall_outcome
 class FuzzResult:
     """The outcome of a campaign, or of judging a table.
 
-    ``runs`` and ``events`` are what was judged; ``resumed`` counts the runs that stood in the table before.
+    ``runs`` and ``events`` count the judged ones; ``resumed`` counts the runs that stood in the table before.
     ``verdicts`` has a tally per claim, in the order of the catalogue, ``counterexamples`` one run per violated claim.
     ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session. ``faults``
     name the shards of the table that could not be read, and were not judged. ``require_tested``: a claim that no run
     put to the test leaves the campaign undecided. ``listed`` has every run in order of its seed, where that was asked
-    for. ``known`` has what known findings account for, which is left out of all the rest. ``reached`` is what the runs
+    for. ``known`` has the part of known findings, left out of all the rest. ``reached`` are situations that the runs
     reached together.
     """
 
@@ -42,7 +42,7 @@ class FuzzResult:
 
     @property
     def outcome(self) -> Outcome:
-        """What the claims amount to: violated, undecided or held. Where nothing was tested, it is undecided."""
+        """The sum of the claims: violated, undecided or held. Where nothing was tested, it is undecided."""
         return overall_outcome((claim.outcome for claim in self.verdicts.values()), require_tested=self.require_tested)
 
     @property
@@ -66,5 +66,5 @@ class FuzzResult:
 
     @property
     def findings(self) -> list[Finding]:
-        """What broke and is new, by signature."""
+        """New violations, by signature."""
         return findings(self.verdicts)

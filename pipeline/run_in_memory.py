@@ -50,7 +50,7 @@ FIRST_SHARD: Final = 2
 """So few seeds have the first shards, so that a defect that every seed shows is there at once."""
 
 LAST_SHARD: Final = 64
-"""So many seeds has a shard at most: what a worker finds is known when its shard is done."""
+"""So many seeds has a shard at most: a worker's findings are known when its shard is done."""
 
 
 def fuzz_in_memory(

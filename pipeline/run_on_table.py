@@ -1,4 +1,4 @@
-"""A campaign that keeps its histories: fill the table, check it, judge it, explain what broke."""
+"""A campaign that keeps its histories: fill the table, check it, judge it, explain violations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from rebalance_check.properties.known import NOTHING_KNOWN, KnownFindings
 from rebalance_check.properties.verdict import Outcome
 
 ROW: Final = [field.name for field in fields(VerdictRow)]
-"""The columns of a verdict; what the run reached is read apart."""
+"""The columns of a verdict; the situations of the run are read apart."""
 
 IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
 IS_UNTESTED: Final = pc.field("outcome") == Outcome.UNTESTED.value
@@ -128,7 +128,7 @@ def judge_stored_runs(
     *,
     list_runs: bool = False,
 ) -> FuzzResult:
-    """What `rebalance_check.pipeline.fuzz.judge_table` does, on this engine.
+    """Judge as `rebalance_check.pipeline.fuzz.judge_table`, on this engine.
 
     Raises: RebalanceCheckError when the table holds no run yet, and BrokenTableError when no shard can be read.
     """
@@ -203,7 +203,7 @@ def readable(events: Iterator[Event]) -> Iterator[Event]:
 def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
     """Add up the verdict rows below ``path``.
 
-    What held or was untested is counted in columns, since most rows are of these two; only the rest becomes rows, and
+    Claims that held or were untested are counted in columns, since most rows are such; only the rest becomes rows, and
     for each untested claim the run with the smallest seed.
     """
     held: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Scenarios on our own coordinator, judged step by step: what `fuzz --subject coordinator` and mutant search repeat."""
+"""Scenarios on our own coordinator, judged step by step: `fuzz --subject coordinator` and mutant search repeat them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rebalance_check.properties.verdict import Counterexample
 SHRINK_RUNS: Final = 600
 SHRINK_SECONDS: Final = 25.0
 KEPT: Final = tuple(invariant for invariant in CATALOGUE if invariant not in KAFKA_BREAKS)
-"""What our coordinator keeps to: all invariants but those that Kafka's coordinators break, and ours as they do."""
+"""The invariants of our coordinator: all but those that Kafka's coordinators break, and ours as they do."""
 
 
 def simulate_scenario(seed: int, options: SimulationOptions) -> list[Event]:
@@ -39,8 +39,8 @@ def simulate_scenario(seed: int, options: SimulationOptions) -> list[Event]:
 class BrokenScenario:
     """A scenario that ends with the step that breaks an invariant.
 
-    ``lines`` are its lines, the settings first; ``history`` are the events until then. ``unfinished`` says what
-    shrinking got to where its time ended before it did.
+    ``lines`` are its lines, the settings first; ``history`` are the events until then. ``unfinished`` says how far
+    shrinking got where its time ended before it did.
     """
 
     lines: tuple[str, ...]

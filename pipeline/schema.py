@@ -1,6 +1,6 @@
 """The contract of the tables: one row per run with its whole history, and one row per run and invariant.
 
-*Runs* hold what a subject did. ``events`` are the JSON lines of the history (`properties.history`), one list element
+*Runs* hold a subject's histories. ``events`` are the JSON lines of the history (`properties.history`), one list element
 per event in order of observation, so that SQL can explode them and a single row gives back the history file.
 *Verdicts* are derived from runs and can be made again at any time.
 
@@ -43,7 +43,7 @@ VERDICTS: Final = pa.schema(
         pa.field("situations", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
     ]
 )
-"""``situations`` is what the run reached (`properties.situations`), in the row of its first claim; others have none."""
+"""``situations`` are the run's (`properties.situations`), in the row of its first claim; others have none."""
 
 
 def runs_batch(rows: Sequence[RunRow]) -> pa.RecordBatch:

@@ -1,4 +1,4 @@
-"""One seed of the simulator from start to verdict: what shrinking, the search for mutants and tests repeat."""
+"""One seed of the simulator from start to verdict: shrinking, the search for mutants and tests repeat it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_seed(
     invariants: Sequence[Invariant] | None = None,
     simulate: Simulate = simulator,
 ) -> JudgedRun:
-    """Simulate ``seed`` and judge what was observed; ``invariants`` default to the whole catalogue.
+    """Simulate ``seed`` and judge the observed events; ``invariants`` default to the whole catalogue.
 
     Raises `RebalanceCheckError` when the options name no known mutant.
     """

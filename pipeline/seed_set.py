@@ -1,4 +1,4 @@
-"""Some seeds, as ranges: what a shard holds, what a campaign still lacks, and what a round of it runs."""
+"""Some seeds, as ranges: those of a shard, those that a campaign still lacks, and those of a round of it."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def spark_session(master: str = LOCAL_MASTER) -> Iterator[SparkSession]:
     except BaseException:
         with suppress(
             Exception
-        ):  # an interrupt may have closed the connection to Java; the first exception is what counts
+        ):  # an interrupt may have closed the connection to Java; the first exception is the one that counts
             session.stop()
         raise
     session.stop()
@@ -132,14 +132,14 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
     try:
         _start_jvm(conf)
         session = SparkSession.builder.config(conf=conf).getOrCreate()
-    except Exception as fault:  # PySpark has no common class for what may go wrong between Python and Java
+    except Exception as fault:  # PySpark has no common class for failures between Python and Java
         reason = next(iter(str(fault).splitlines()), type(fault).__name__)
         raise RebalanceCheckError(
             f"no Spark session starts on the master {master!r} ({reason}): name a master such as {LOCAL_MASTER}, or "
             "choose --engine local"
         ) from fault
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, interrupt)  # Spark's own handler cancels the jobs, and with them what is finished
+        signal.signal(signal.SIGINT, interrupt)  # Spark's own handler cancels the jobs, and with them finished work
     return session
 
 

@@ -1,7 +1,7 @@
 """Shrinking a failing run to its actions and choices: the same verdict from the fewest of each, and the least time.
 
 The result is again a seed and options, so it replays from one command like any other run: its churn is written out
-(``--actions``), and so is what strikes messages and threads (``--choices``), everything else being quiet.
+(``--actions``), and so are the faults of messages and threads (``--choices``), everything else being quiet.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Shrunk:
     """A failing run made small.
 
     ``history`` ends with the event at which the claim broke (or with the end of the run, for a claim about the end);
-    ``counterexample`` explains it, ``runs`` counts the simulations that shrinking took. ``unfinished`` says what it got
-    to where time or runs ended before nothing could go any more; it is empty where nothing can.
+    ``counterexample`` explains it, ``runs`` counts the simulations of shrinking. ``unfinished`` says how far it got
+    where time or runs ended before nothing could go any more; it is empty where nothing can.
     """
 
     seed: int
@@ -63,7 +63,7 @@ class Shrunk:
 
 
 class _Search:
-    """Keeps the smallest options that still fail, and counts what looking for them costs."""
+    """Keeps the smallest options that still fail, and counts the cost of the search."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ def shrink(
 ) -> Shrunk:
     """The smallest run near ``seed`` that violates ``invariant``, found with at most ``limit`` simulations.
 
-    It takes about ``seconds`` at most, and says what it got to. ``simulate`` puts another subject in the simulator's
+    It takes about ``seconds`` at most, and says how far it got. ``simulate`` puts another subject in the simulator's
     place, whose own choices stay as they are.
 
     Raises `RebalanceCheckError` when the run does not violate it to begin with.

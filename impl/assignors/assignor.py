@@ -1,4 +1,4 @@
-"""What an assignor is, and what all of them share: which topics count, and in which order members come."""
+"""The interface of an assignor, and the parts that all share: the topics that count, and the order of members."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Assignor(Protocol):
     """One strategy (``ConsumerPartitionAssignor``). An object belongs to one client and may remember between rounds.
 
     ``assign`` must give every member of ``subscriptions`` an entry, must be a function of its arguments and of the
-    leader memory it declares, and must not fail because of what other members wrote into their subscriptions. A class
+    leader memory it declares, and must not fail because of other members' subscriptions. A class
     that inherits from this one needs a name and ``assign``.
     """
 
@@ -74,7 +74,7 @@ class Assignor(Protocol):
         """
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:  # noqa: ARG002 - for those that need them
-        """The client received its part of what the leader of ``generation`` computed (``onAssignment``)."""
+        """The client received its part of the assignment that the leader of ``generation`` made (``onAssignment``)."""
         return
 
 

@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class CooperativeStickyAssignor(StickyFamily):
-    """Claims are what the subscription says the member owns, in the generation that it carries (KIP-792).
+    """Claims are the owned partitions of the subscription, in the generation that it carries (KIP-792).
 
     Withholding depends on the claims only, so it is right under an EAGER leader, too.
     """
@@ -49,7 +49,7 @@ class CooperativeStickyAssignor(StickyFamily):
         subscriptions: GroupSubscription,
         racks: Racks | None = None,
     ) -> Assignments:
-        """Balanced and sticky, minus what its old owner may still hold."""
+        """Balanced and sticky, minus partitions that their old owners may still hold."""
         assigned, withheld = self._assign(partitions_per_topic, subscriptions, racks)
         return {member: tuple(sorted(tp for tp in given if tp not in withheld)) for member, given in assigned.items()}
 

@@ -1,4 +1,4 @@
-"""A custom assignor that became cooperative and kept its name: what an upgrade must not do (KIP-429)."""
+"""A custom assignor that became cooperative and kept its name, as no upgrade may (KIP-429)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ class OldCustomAssignor(RangeAssignor):
 
 
 class NewCustomAssignor(CooperativeStickyAssignor):
-    """The new code, under the old name: it withholds what another member still owns."""
+    """The new code, under the old name: it withholds partitions that another member still owns."""
 
     name = "custom"

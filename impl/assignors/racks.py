@@ -1,4 +1,4 @@
-"""Which members are near to which partitions: those in whose rack a replica is (KIP-881)."""
+"""A member is near to the partitions that have a replica in its rack (KIP-881)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Nearness:
     def of(
         cls, partitions: Sequence[TopicPartition], subscriptions: Mapping[str, Subscription], racks: Racks | None
     ) -> Self:
-        """What members and metadata say of ``partitions``, if it matters to any of them."""
+        """Nearness by the racks of members and of replicas of ``partitions``, if it matters to any of them."""
         rack_of = {member: one.rack for member, one in subscriptions.items() if one.rack}
         replicas = {tp: _replicas(tp, racks or {}) for tp in partitions}
         return cls(rack_of, replicas) if racks_matter(set(rack_of.values()), set(replicas.values())) else cls()

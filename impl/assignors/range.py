@@ -33,7 +33,7 @@ class RangeAssignor(PartitionAssignor):
         subscriptions: GroupSubscription,
         racks: Racks | None = None,
     ) -> Assignments:
-        """Ranges, topic by topic; first, where racks count, what matches them."""
+        """Ranges, topic by topic; first, where racks count, partitions that match them."""
         rack_of = {member: subscription.rack for member, subscription in subscriptions.items()}
         topics = [
             _Topic(topic, partitions_per_topic[topic], {member: rack_of[member] for member in members}, racks)
@@ -92,7 +92,7 @@ class _Topic:
 
 
 def _dealt(topic: _Topic) -> Iterator[tuple[str, int]]:
-    """Who gets what of a topic."""
+    """The owner and the index of each partition of a topic."""
     for member, indexes in topic.given.items():
         for index in sorted(indexes):
             yield member, index

@@ -23,11 +23,11 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class StickyFamily(PartitionAssignor):
-    """What ``sticky`` and ``cooperative-sticky`` share; they differ in where a member's claims are found."""
+    """The common part of ``sticky`` and ``cooperative-sticky``; they differ in where a member's claims are found."""
 
     @abstractmethod
     def claim(self, subscription: Subscription) -> Claim:
-        """What a member says it owned."""
+        """The partitions that a member says it owned."""
 
     def _assign(
         self, partitions_per_topic: Mapping[str, int], subscriptions: GroupSubscription, racks: Racks | None
@@ -86,7 +86,7 @@ class StickyAssignor(StickyFamily):
 
 
 def _moved(subscriptions: GroupSubscription, assigned: Mapping[str, Sequence[TopicPartition]]) -> set[TopicPartition]:
-    """Partitions added to one member and revoked from another, by what the members themselves say they own."""
+    """Partitions added to one member and revoked from another, by the members' own claims."""
     claims = {member: set(one.owned) for member, one in subscriptions.items()}
     added = {tp for member, given in assigned.items() for tp in given if tp not in claims[member]}
     revoked = {tp for member, owned in claims.items() for tp in owned if tp not in assigned[member]}

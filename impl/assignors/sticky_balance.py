@@ -1,4 +1,4 @@
-"""Who owns what while a general sticky assignment comes about: loads, the search for the least loaded, single moves."""
+"""The owners while a general sticky assignment comes about: loads, the search for the least loaded, single moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
 class Snapshot(NamedTuple):
-    """Who owns what at one point of the computation, and the balance score then."""
+    """The owners at one point of the computation, and the balance score then."""
 
     owner: dict[TopicPartition, str]
     score: int
@@ -40,7 +40,7 @@ class Board:
         return lists
 
     def snapshot(self) -> Snapshot:
-        """Who owns what now, and how uneven that is."""
+        """The present owners, and how uneven they are."""
         return Snapshot(dict(self.owner), self._score())
 
     def undo_unless_better(self, before: Snapshot) -> None:
@@ -51,7 +51,7 @@ class Board:
     def _score(self) -> int:
         """The sum of the differences between every two members (``getBalanceScore``): 0 is perfect.
 
-        Who shares no topic with anybody has no part in it.
+        A member that shares no topic with another has no part in it.
         """
         gaps = [abs(one - other) for one, other in combinations((self._load[each] for each in self._sharing), 2)]
         return sum(gaps)

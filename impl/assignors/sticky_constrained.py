@@ -1,8 +1,8 @@
 """The sticky assignment when all members subscribe to the same topics (``ConstrainedAssignmentBuilder``).
 
 Every member gets the minimum or one more, and exactly as many members as needed get one more. Where racks do not
-matter, no balanced assignment keeps more partitions where they were. Where they do (KIP-881), a member keeps only what
-is near, and what is free goes to a near member as long as one has capacity left; balance comes first.
+matter, no balanced assignment keeps more partitions where they were. Where they do (KIP-881), a member keeps only
+near partitions, and a free one goes to a near member as long as one has capacity left; balance comes first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def assign_constrained(
     ownership: Ownership,
     nearness: Nearness | None = None,
 ) -> Constrained:
-    """Keep what balance and racks allow, then deal the rest: to near members, then to those with capacity left."""
+    """Keep as balance and racks allow, then deal the rest: to near members, then to those with capacity left."""
     nearness = nearness or Nearness()
     low, extra = divmod(len(partitions), len(ownership.owned))
     assigned, given_up = _keep(ownership, nearness, low, extra)
@@ -52,7 +52,7 @@ def _check_filled(assigned: Shares, low: int) -> None:
 
 
 def _keep(ownership: Ownership, nearness: Nearness, low: int, extra: int) -> tuple[Shares, dict[TopicPartition, str]]:
-    """What every member keeps, by (number, topic) and nothing far, and which member gave up each other partition."""
+    """The partitions that every member keeps, by (number, topic), none far, and who gave up each other one."""
     kept: Shares = {}
     given_up: dict[TopicPartition, str] = {}
     for member, owned in sorted(ownership.owned.items()):

@@ -1,6 +1,6 @@
 """The sticky assignment when members subscribe to different topics (``GeneralAssignmentBuilder``).
 
-Start from what every member owned, minus what is far from the owner's rack (KIP-881); place what is free with the least
+Start from the owned partitions, minus those far from the owner's rack (KIP-881); place the free ones with the least
 loaded, first among those that are not far; then move partitions from fuller to emptier members for as long as a single
 move helps. Balance comes before racks: that last step does not look at them.
 """
@@ -41,7 +41,7 @@ def assign_general(
 
 
 def _kept(subscribers: Subscribers, ownership: Ownership, nearness: Nearness) -> dict[str, list[TopicPartition]]:
-    """What every member owned, without the topics that it no longer subscribes to and without what is far from it."""
+    """Every member's owned partitions, without topics that it no longer subscribes to and without those far from it."""
 
     def keeps(member: str, partition: TopicPartition) -> bool:
         return member in subscribers[partition.topic] and not nearness.far(member, partition)
@@ -50,7 +50,7 @@ def _kept(subscribers: Subscribers, ownership: Ownership, nearness: Nearness) ->
 
 
 def _place(board: Board, free: Sequence[TopicPartition], nearness: Nearness) -> None:
-    """Each to its least loaded subscriber that is not far; what is far from all of them last, to any."""
+    """Each to its least loaded subscriber that is not far; a partition far from all of them last, to any."""
     leftovers: list[TopicPartition] = []
     for partition in free:
         taker = board.least_loaded(partition, nearness)

@@ -1,4 +1,4 @@
-"""Which partitions a balancing run has moved, so that no two members merely swap partitions of a topic."""
+"""The moves of a balancing run, kept so that no two members merely swap partitions of a topic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Moves:
     _on_the: dict[tuple[str, Way], PartitionSet] = field(default_factory=dict)
 
     def instead_of(self, partition: TopicPartition, now: str, target: str) -> TopicPartition:
-        """What to move to ``target``: the partition, unless one of its topic came the opposite way and can go home.
+        """The one to move to ``target``: the partition, unless one of its topic came the opposite way and can go home.
 
         Of several Kafka takes the one that its hash set lists first.
         """

@@ -1,6 +1,6 @@
-"""Which claims of ownership a sticky assignor believes (``AbstractStickyAssignor.allSubscriptionsEqual``; KIP-792).
+"""The claims of ownership that a sticky assignor believes (``AbstractStickyAssignor.allSubscriptionsEqual``; KIP-792).
 
-Every member says what it owned in which generation. Of several claimants of one partition the one of the highest
+Every member's claim has a generation. Of several claimants of one partition the one of the highest
 generation is believed; if two share it, none is, because one of them is wrong and it is unknown which.
 
 Kafka's own code differs where it is known to be wrong or to depend on hash order: there a partition that no longer
@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class Claim(NamedTuple):
-    """What one member says it owns, and in which generation (-1: it does not say)."""
+    """The partitions that one member says it owns, and in which generation (-1: it does not say)."""
 
     partitions: tuple[TopicPartition, ...]
     generation: int
@@ -52,7 +52,7 @@ def believed(claims: Mapping[str, Claim], existing: Mapping[str, int]) -> Owners
 
 
 def _claimants(claims: Mapping[str, Claim], existing: Mapping[str, int]) -> dict[TopicPartition, list[tuple[int, str]]]:
-    """Who claims each existing partition, as (generation, member), the newest generation first, then by member id."""
+    """The claimants of each existing partition, as (generation, member), the newest generation first, then by id."""
     found: dict[TopicPartition, list[tuple[int, str]]] = {}
     for member, claim in claims.items():
         for partition in _existing(claim.partitions, existing):

@@ -37,7 +37,7 @@ _SAYS_NOTHING: Final = SubscriptionInfo()
 class TaskAssignor(Assignor):
     """``address`` is where other members ask this one for the state of its tasks. EAGER, sticky, balanced within one.
 
-    ``assignment`` is what the leader sent last. User data that cannot be read say nothing.
+    ``assignment`` is the leader's last one. User data that cannot be read say nothing.
     """
 
     name = "tasks"
@@ -95,7 +95,7 @@ def _read(user_data: bytes | None) -> SubscriptionInfo:
 
 
 def _shared(tasks: Sequence[int], said: Mapping[str, SubscriptionInfo]) -> dict[str, tuple[int, ...]]:
-    """A share for each member, no two differ by more than one: first what it had, then those with the least take on."""
+    """A share for each member, no two differ by more than one: first its own, then those with the least take on."""
     shares: dict[str, list[int]] = {member: [] for member in said}
     least, larger = divmod(len(tasks), len(said))
     left = dict.fromkeys(tasks)

@@ -42,7 +42,7 @@ class Calling:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Record how the call came back; what it raises goes on."""
+        """Record how the call came back; its exception goes on."""
         outcome = FINISHED if self.finished else UNFINISHED
         if kind is not None:
             outcome = UNFINISHED if issubclass(kind, NotFinished) else RAISED

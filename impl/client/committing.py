@@ -1,4 +1,4 @@
-"""Committing offsets as a member of a group: when it may be sent, and what each answer means."""
+"""Committing offsets as a member of a group: when it may be sent, and the meaning of each answer."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rebalance_check.model.vocabulary.events import OffsetCommitted
 
 
 class CommitOutcome(StrEnum):
-    """What became of a commit."""
+    """The outcome of a commit."""
 
     PENDING = "pending"
     COMMITTED = "committed"
     RETRIABLE = "retriable"
     """Not done, or (after a disconnect) the outcome is unknown; trying again may help."""
     REBALANCE_IN_PROGRESS = "rebalance in progress"
-    """Refused because of a rebalance that the member takes part in: poll, then commit again what is still owned."""
+    """Refused because of a rebalance that the member is part of: poll, then commit again for partitions still owned."""
     COMMIT_FAILED = "commit failed"
     """The member is not part of the group any more; its partitions may belong to others."""
     FENCED = "fenced"
@@ -135,7 +135,7 @@ class Committing(Fetching):
         commit.outcome = self._outcome(sent, commit.error)
 
     def _outcome(self, sent: Sent, error: Error) -> CommitOutcome:
-        """The table of answers, and what each does to the membership."""
+        """The table of answers, with the effect of each on the membership."""
         if error is Error.NONE:
             return CommitOutcome.COMMITTED
         if error in _COORDINATOR_GONE:

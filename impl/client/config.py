@@ -31,7 +31,7 @@ class ClientConfig:
     """Settings of one member; times in ms.
 
     ``rebalance_timeout_ms`` is ``max.poll.interval.ms`` for a consumer and ``rebalance.timeout.ms`` for a worker: the
-    longest time between two polls, and what the coordinator grants for joining. The retry backoff of heartbeats and
+    longest time between two polls, and the coordinator's time limit for joining. The retry backoff of heartbeats and
     look-ups doubles up to its maximum. The versions say which version of each API this client speaks, and which of the
     subscriptions of consumers.
     """

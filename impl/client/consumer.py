@@ -54,7 +54,7 @@ class ConsumerCoordinator(Subscribing):
     ``topics`` is the subscription, by name or by a pattern (`Subscribed`), ``partitions_per_topic`` what the client
     knows about the cluster (`update_metadata`), ``refresh_metadata`` fetches it anew, which a subscriber by pattern
     does before it joins; ``auto_commit_ms`` is the interval of automatic commits, None for none.
-    The rebalance protocol is the highest that *all* ``assignors`` support, whatever assignor the group then selects;
+    The rebalance protocol is the highest that *all* ``assignors`` support, no matter which one the group then selects;
     `RebalanceCheckError` when there is none or two assignors share a name.
     """
 
@@ -186,7 +186,7 @@ class ConsumerCoordinator(Subscribing):
         return super().rejoin_needed_or_pending()
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
-        """Commit, then give up what the next generation must not find here.
+        """Commit, then give up the partitions that the next generation must not find here.
 
         All is lost when the membership was reset in any way; EAGER revokes all; COOPERATIVE revokes the topics that
         it no longer wants and claims the rest. A subscriber by pattern refreshes its metadata first.
@@ -212,7 +212,7 @@ class ConsumerCoordinator(Subscribing):
         protocol: str,
         assignment: bytes,
     ) -> None:
-        """Revoke what is no longer assigned (COOPERATIVE, and join again for it), then own what is.
+        """Revoke partitions no longer assigned (COOPERATIVE, and join again for it), then own those assigned.
 
         An assignment with a topic that the member no longer wants changes nothing: it joins again. A callback that
         raises does not stop the new assignment from taking effect; the first exception surfaces afterwards.
@@ -284,7 +284,7 @@ class ConsumerCoordinator(Subscribing):
         return assignor
 
     def _revoke(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Call the listener while the partitions are still owned, then release them, whatever it raised."""
+        """Call the listener while the partitions are still owned, then release them, also if it raised."""
         read = tuple((tp.name, self._positions[tp]) for tp in partitions if tp in self._positions)
         try:
             self.listener.on_partitions_revoked(partitions)
@@ -313,7 +313,7 @@ class ConsumerCoordinator(Subscribing):
         self._pending_revocation = frozenset()
 
     def _forget_positions(self) -> None:
-        """What is not owned any more is not committed any more."""
+        """Positions of partitions that are not owned any more are not committed."""
         self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
 
     def _own(self, assigned: tuple[TopicPartition, ...]) -> None:
@@ -377,7 +377,7 @@ def common_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
 def _collect(problems: list[Exception], step: Callable[[], None]) -> None:
     try:
         step()
-    except Exception as problem:  # whatever the application's callback raises is raised again when all steps ran
+    except Exception as problem:  # the exception of the application's callback is raised again when all steps ran
         problems.append(problem)
 
 

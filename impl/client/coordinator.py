@@ -1,4 +1,4 @@
-"""The abstract coordinator of KIP-795: everything a member of a group does, apart from what the group is for.
+"""The abstract coordinator of KIP-795: everything a member of a group does, apart from the group's purpose.
 
 How to use it as a base class: implement `protocol_type`, `metadata`, `on_join_prepare`, `perform_assignment` and
 `on_join_complete`; the rest has defaults. Nothing in here does I/O, waits, or reads a clock. The caller
@@ -48,7 +48,7 @@ class Coordinator(Joining):
 
     @abstractmethod
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
-        """Give up what the old generation granted; the arguments are that generation (-1 and "" after a reset).
+        """Give up the old generation's grants; the arguments are that generation (-1 and "" after a reset).
 
         Called before the first JoinGroup of a rebalance and again after every reset. False means "not finished, call
         again, do not join yet". After it raised it is not called again in the same chain (kafka-python: it is).
@@ -59,7 +59,7 @@ class Coordinator(Joining):
         """Apply the assignment of a generation; may be called again with the same arguments after it raised."""
 
     def on_leave_prepare(self) -> None:
-        """The member is about to leave in an orderly way: give up what it holds."""
+        """The member is about to leave in an orderly way: give up all that it holds."""
 
     def on_close(self) -> bool:
         """Last work before leaving; False means "not finished, call `close` again"."""
@@ -93,7 +93,7 @@ class Coordinator(Joining):
         return self._generation.member_id
 
     def register_metrics(self, metrics: Metrics) -> None:
-        """Register what the member measures of itself, as ``<prefix>-coordinator-metrics``; users add their own.
+        """Register the member's metrics of itself, as ``<prefix>-coordinator-metrics``; users add their own.
 
         Raises: RebalanceCheckError where metrics of a member with this client id are registered.
         """
@@ -114,7 +114,7 @@ class Coordinator(Joining):
     def poll(self, now_ms: int) -> None:
         """The application polls: join, complete, run callbacks, as far as that goes without waiting.
 
-        Raises `GroupError` when the coordinator refuses for good, and whatever a callback or the assignor raises.
+        Raises `GroupError` when the coordinator refuses for good, and any exception of a callback or the assignor.
 
         Raises `RebalanceCheckError` when the member was closed.
         """
@@ -150,7 +150,7 @@ class Coordinator(Joining):
 
         An attempt that is under way is continued, never doubled.
 
-        Raises: what a callback raises, and `RebalanceCheckError` for a loop without end, which is a mistake of ours.
+        Raises: a callback's exception, and `RebalanceCheckError` for a loop without end, which is a mistake of ours.
         """
         self._now_ms = now_ms
         rounds = 0

@@ -1,4 +1,4 @@
-"""What every part of a client coordinator shares: membership, requests in flight, and the way to the coordinator."""
+"""The common base of a client coordinator's parts: membership, requests in flight, and the way to the coordinator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.events import CoordinatorFound, Coordinato
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Handle = Callable[["Sent", GroupReply | None], None]
-"""What reads an answer; None is an unknown outcome."""
+"""The reader of an answer; None is an unknown outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class CoordinatorCore:
         """An answer arrived, or (None) the connection broke or timed out and the outcome stays unknown.
 
         An answer to a request that was given up is dropped. JoinGroup answers wait for the application's next `poll`,
-        all others are read at once, on whatever thread the network runs.
+        all others are read at once, on whichever thread the network runs.
         """
         self._now_ms = now_ms
         if isinstance(reply, FindCoordinatorReply) or correlation_id == self._lookup.in_flight:
@@ -186,15 +186,15 @@ class CoordinatorCore:
         )
 
     def describe_metadata(self, metadata: bytes) -> tuple[str, ...]:  # noqa: ARG002 - for users to override
-        """What a member claims in its JoinGroup metadata, as events name it. Must not raise."""
+        """A member's claims in its JoinGroup metadata, as events name them. Must not raise."""
         return ()
 
     def describe_claimed_generation(self, metadata: bytes) -> int | None:  # noqa: ARG002 - for users to override
-        """The generation of what a member claims in its JoinGroup metadata, None without one. Must not raise."""
+        """The generation of a member's claims in its JoinGroup metadata, None without one. Must not raise."""
         return None
 
     def describe_assignment(self, assignment: bytes) -> tuple[str, ...]:  # noqa: ARG002 - for users to override
-        """What a SyncGroup answer assigns, as events name it. Must not raise."""
+        """The assignment of a SyncGroup answer, as events name it. Must not raise."""
         return ()
 
     # ------------------------------------------------------------------------------------------------ the coordinator

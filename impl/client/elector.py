@@ -91,7 +91,7 @@ class LeaderElector(Coordinator):
 
     @property
     def primary(self) -> Identity | None:
-        """Who is the primary, as far as this member knows; None while there is none, or it is being decided."""
+        """The primary, as far as this member knows; None while there is none, or it is being decided."""
         known = None if self._election is None else self._election.master_identity
         return None if known is None or known is UNSET else known
 
@@ -191,7 +191,7 @@ class LeaderElector(Coordinator):
 
 
 def elect(candidates: Mapping[str, Identity], *, sticky: bool = False) -> Election:
-    """Who is the primary among the members, by member id: the eligible one with the smallest URL.
+    """The primary among the members, by member id: the eligible one with the smallest URL.
 
     ``sticky``: if exactly one eligible member says that it is the primary, it stays so. Members that share a URL make
     the election fail for all; the rest of the outcome is filled in nevertheless.

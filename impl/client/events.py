@@ -28,7 +28,7 @@ def api_of(request: GroupRequest) -> str:
 
 
 DescribeGeneration = Callable[[bytes], int | None]
-"""Reads embedded bytes as the generation of what they claim; None where they have no place for one."""
+"""Reads embedded bytes as the generation of their claims; None where they have no place for one."""
 
 
 def request_sent(

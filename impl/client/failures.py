@@ -1,4 +1,4 @@
-"""What a client raises to its application, and what it does about each failed attempt to join."""
+"""The exceptions of a client to its application, and its reaction to each failed attempt to join."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class GroupError(RebalanceCheckError):
 
 
 class NotFinished(Exception):  # noqa: N818 - no error
-    """A callback has not done what it was called for: call it again with the same arguments at the next poll."""
+    """A callback has not finished its work: call it again with the same arguments at the next poll."""
 
 
 class Retry(Enum):
-    """What a failed attempt to join is followed by."""
+    """The consequence of a failed attempt to join."""
 
     AT_ONCE = "the next attempt follows without a pause"
     AFTER_BACKOFF = "the next attempt follows after the retry backoff"
@@ -36,7 +36,7 @@ class Retry(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JoinFailure:
-    """Why an attempt to join failed and what follows; ``cause`` is what the application gets when nothing does."""
+    """Why an attempt to join failed and how it goes on; ``cause`` is raised to the application when it does not."""
 
     retry: Retry
     cause: Exception | None = None

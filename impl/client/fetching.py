@@ -1,4 +1,4 @@
-"""Asking for committed offsets as a member of a group: where to go on, and what each answer means."""
+"""Asking for committed offsets as a member of a group: where to go on, and the meaning of each answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 class FetchOutcome(StrEnum):
-    """What became of a question for offsets."""
+    """The outcome of a question for offsets."""
 
     PENDING = "pending"
     FETCHED = "fetched"

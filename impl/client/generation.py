@@ -1,4 +1,4 @@
-"""What a member is at an instant: its state, and the generation it speaks for."""
+"""A member at an instant: its state, and the generation it speaks for."""
 
 from __future__ import annotations
 

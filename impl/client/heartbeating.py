@@ -26,7 +26,7 @@ class Heartbeating(CoordinatorCore):
     """`tick` and the answers to Heartbeat and LeaveGroup."""
 
     poll_timeout_reason: ClassVar[str] = "poll timeout expired"
-    """What LeaveGroup says when the application did not poll in time."""
+    """The reason in LeaveGroup when the application did not poll in time."""
 
     def tick(self, now_ms: int) -> None:
         """The heartbeat thread wakes up: find the coordinator, end session or poll interval, or send a heartbeat.
@@ -52,7 +52,7 @@ class Heartbeating(CoordinatorCore):
         return self._lookup.next_ms if self.coordinator_unknown() else self._timers.next_ms
 
     def poll_heartbeat(self, now_ms: int) -> None:
-        """The application is alive: start the poll interval anew, and raise what stopped the heartbeats, once."""
+        """The application is alive: restart the poll interval, and raise the error that ended the heartbeats, once."""
         self._now_ms = now_ms
         if self._failure is not None:
             failure, self._failure = self._failure, None
@@ -117,7 +117,7 @@ class Heartbeating(CoordinatorCore):
             self._failure = GroupError(Api.HEARTBEAT, error, "another process uses this group instance id")
 
     def request_rejoin(self, reason: str) -> None:
-        """Join again at the next poll; membership stays what it is."""
+        """Join again at the next poll; membership stays as it is."""
         self._rejoin_needed = True
         self._rejoin_reason = reason[:LONGEST_REASON]
 
@@ -142,4 +142,4 @@ class Heartbeating(CoordinatorCore):
         self._reset(keep_member=False, reason=reason if emits_loss else "")
 
     def _leave_answered(self, sent: Sent, reply: GroupReply | None) -> None:
-        """Only reported: the member is gone, whatever the coordinator says."""
+        """Only reported: the member is gone, whether the coordinator agrees or not."""

@@ -1,4 +1,4 @@
-"""The two requests of a rebalance, JoinGroup and SyncGroup, and what each of their answers does to the member."""
+"""The two requests of a rebalance, JoinGroup and SyncGroup, and the effect of each of their answers on the member."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Joining(Heartbeating, ABC):
         """The member leads again but the group is stable (KIP-814): it watches, and must not assign."""
 
     def claims(self) -> tuple[str, ...]:
-        """What the member says it owns in the metadata it would send now, as events name it."""
+        """The member's owned partitions in the metadata it would send now, as events name it."""
         return ()
 
     # ------------------------------------------------------------------------------------------------ JoinGroup
@@ -160,7 +160,7 @@ class Joining(Heartbeating, ABC):
     def _sync(self, reply: JoinGroupReply) -> None:
         try:
             assignments = self._assignments(reply)
-        except Exception as problem:  # whatever the assignor raises reaches the application through the join loop
+        except Exception as problem:  # an assignor's exception reaches the application through the join loop
             self._fail_join(Retry.NEVER, problem)
             return
         if self.coordinator_unknown():  # it was given up while the answer waited for the application
@@ -183,7 +183,7 @@ class Joining(Heartbeating, ABC):
         )
 
     def _assignments(self, reply: JoinGroupReply) -> tuple[SyncAssignment, ...]:
-        """What this member sends: all members' assignments when it leads, nothing when it follows."""
+        """The content of this member's SyncGroup: all members' assignments when it leads, nothing when it follows."""
         if reply.leader != reply.member_id:
             return ()
         if reply.skip_assignment:

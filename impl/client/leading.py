@@ -1,4 +1,4 @@
-"""The leader's part of a consumer group: compute all members' assignments, and watch what it was computed from."""
+"""The leader's part of a consumer group: compute all members' assignments, and watch the inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Snapshot = Mapping[str, int | tuple[frozenset[str], ...]]
 
 
 class Leading(Committing):
-    """``ConsumerCoordinator.onLeaderElected`` and what leadership leaves behind."""
+    """``ConsumerCoordinator.onLeaderElected`` and the memory that leadership leaves behind."""
 
     protocol: RebalanceProtocol
     assignors: Mapping[str, Assignor]
@@ -62,7 +62,7 @@ class Leading(Committing):
         return {member: write_assignment(one) for member, one in given.items()}
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
-        """Watch from now on; what changed while the leader was away goes unnoticed."""
+        """Watch from now on; a change while the leader was away goes unnoticed."""
         self._watch(_subscriptions(members))
 
     def assigned_topics_changed(self) -> bool:
@@ -100,7 +100,7 @@ class Leading(Committing):
         self._assigned_from = self._snapshot()
 
     def _snapshot(self) -> Snapshot:
-        """What an assignment is made from: where the replicas are counts only for a member that has a rack itself."""
+        """The inputs of an assignment: where the replicas are counts only for a member that has a rack itself."""
         counts = {topic: n for topic, n in self.partitions_per_topic.items() if topic in self._group_topics}
         if self.rack is None or self.racks is None:
             return dict(counts)
@@ -139,7 +139,7 @@ def _subscriptions(members: Sequence[JoinedMember]) -> dict[str, Subscription]:
 
 
 def _remembered(subscriptions: Mapping[str, Subscription]) -> dict[str, StickyClaim]:
-    """What each member says that it was assigned last, which bytes that cannot be read do not say."""
+    """Each member's own account of its last assignment; bytes that cannot be read give none."""
     said = {}
     for member, one in subscriptions.items():
         with suppress(MalformedBytes):

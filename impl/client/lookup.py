@@ -1,4 +1,4 @@
-"""The look-up of the coordinator: one FindCoordinator at a time, and what answers mean (``AbstractCoordinator``)."""
+"""The look-up of the coordinator: one FindCoordinator at a time, and its answers (``AbstractCoordinator``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Node(NamedTuple):
 
 
 class CoordinatorLookup:
-    """What a member knows of its coordinator: the node, or how far the look-up is.
+    """A member's knowledge of its coordinator: the node, or how far the look-up is.
 
     Kafka's heartbeat thread gives a look-up up after ``retry.backoff.ms`` and asks another node; here one that is in
     flight is waited for until it is answered or times out. ``due_ms`` is when the next look-up may be sent. ``failure``

@@ -85,7 +85,7 @@ class CoordinatorMetrics:
 
 
 def register_commits(group: MetricGroup, commit: Sensor) -> None:
-    """Register what consumers add for their commits (``ConsumerCoordinatorMetrics``).
+    """Register the metrics that consumers add for their commits (``ConsumerCoordinatorMetrics``).
 
     Raises: RebalanceCheckError where they are registered.
     """

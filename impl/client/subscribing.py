@@ -1,4 +1,4 @@
-"""A consumer's part in what it is subscribed to: the application changes it, and a pattern follows the cluster."""
+"""A consumer's part in its subscription: the application changes it, and a pattern follows the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rebalance_check.model.vocabulary.events import SubscriptionChanged
 
 
 class Subscribing(Leading):
-    """``ConsumerCoordinator``'s subscription: what it is now, and what the member joined its generation with."""
+    """``ConsumerCoordinator``'s subscription: the present one, and the one of the join to its generation."""
 
     _subscribed: Subscribed
     _joined_subscription: tuple[str, ...] | None = None
@@ -47,16 +47,16 @@ class Subscribing(Leading):
         return tuple(sorted({*self.subscription, *self._group_topics}))
 
     def ask_for_topics(self) -> None:
-        """What a subscriber by pattern does before it joins: it should not join for topics of yesterday."""
+        """A subscriber by pattern asks before it joins: it should not join for topics of yesterday."""
         if self._subscribed.by_pattern and self._refresh_metadata is not None:
             self._know(self._refresh_metadata())
 
     def note_joined_subscription(self) -> None:
-        """The member joins for what it wants now."""
+        """The member joins for its present subscription."""
         self._joined_subscription = self.subscription
 
     def wants_other_topics(self) -> bool:
-        """Whether the member joined for other topics than it wants now, whatever their order."""
+        """Whether the member joined for other topics than it wants now, in any order."""
         joined = self._joined_subscription
         return joined is not None and joined != self.subscription and set(joined) != set(self.subscription)
 

@@ -1,4 +1,4 @@
-"""What a consumer is subscribed to (``SubscriptionState``): topics by name, or those that match a pattern."""
+"""A consumer's subscription (``SubscriptionState``): topics by name, or those that match a pattern."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""What brokers call internal; a pattern matches them only when ``exclude.internal.topics`` is off."""
+"""Topics that brokers call internal; a pattern matches them only when ``exclude.internal.topics`` is off."""
 
 Wanted = Sequence[str] | re.Pattern[str]
 """Topics by name, or a pattern, in Python's syntax, that must match the whole name of a topic."""
@@ -63,14 +63,14 @@ class Subscribed:
         self._pattern, self.topics = None, ()
 
     def look_at(self, known: Iterable[str]) -> bool:
-        """The client knows of these topics now: whether that changes what the consumer wants."""
+        """The client knows of these topics now: whether that changes the subscription."""
         if self._pattern is None:
             return False
         before, self.topics = self.topics, self._matching(self._pattern, known)
         return before != self.topics
 
     def accepts(self, topic: str) -> bool:
-        """Whether the consumer can be assigned the topic: a pattern takes what matches, known or not."""
+        """Whether the consumer can be assigned the topic: a pattern takes all that match, known or not."""
         if self._pattern is None:
             return topic in self.topics
         return self._pattern.fullmatch(topic) is not None

@@ -1,1 +1,1 @@
-"""Two subjects do the same steps, and both are asked what they show: the first difference is found, and made small."""
+"""Two subjects do the same steps, and both are observed after each: the first difference is found, and made small."""

@@ -1,4 +1,4 @@
-"""The driver of every comparison: steps for two sides, and what both show after each of them."""
+"""The driver of every comparison: steps for two sides, and the observations of both after each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from rebalance_check.impl.comparison.difference import Difference, Field, differing
 
 Differ = Callable[[Any, Any], tuple[Field, ...]]
-"""Projects two observations to what both sides can show, and returns the fields in which they differ."""
+"""Projects two observations to the part that both sides can show, and returns the fields in which they differ."""
 
 
 class Run(Protocol):
@@ -20,7 +20,7 @@ class Run(Protocol):
         ...
 
     def begin(self) -> bool:
-        """Send what the next step needs; False at the end."""
+        """Send the requests of the next step; False at the end."""
         ...
 
     def finish(self) -> Difference | None:
@@ -28,14 +28,14 @@ class Run(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the run holds; a second call does nothing."""
+        """Give back the run's resources; a second call does nothing."""
 
 
 R = TypeVar("R", bound=Run)
 
 
 class Side(Protocol):
-    """A subject under comparison: it does a step, and shows what came of it."""
+    """A subject under comparison: it does a step, and shows the result."""
 
     @property
     def name(self) -> str:
@@ -43,12 +43,12 @@ class Side(Protocol):
         ...
 
     def perform(self, step: Any, /) -> Any:
-        """Do a step; what it shows then."""
+        """Do a step; the observation after it."""
         ...
 
 
 class Schedule(Protocol):
-    """The steps of a run, one by one; each may depend on what was observed of those before."""
+    """The steps of a run, one by one; each may depend on observations of those before."""
 
     def __iter__(self) -> Iterator[Any]: ...
 
@@ -128,7 +128,7 @@ def together(
 ) -> Generator[tuple[R, Difference | None], None, None]:
     """Do many runs at once, in two halves: one waits for a process while the other is compared.
 
-    Each run comes back when it is over, closed, with its difference. ``flush`` sends what runs have begun. Runs are
+    Each run comes back when it is over, closed, with its difference. ``flush`` sends the begun steps of runs. Runs are
     taken from ``runs`` as others are over; those that go on are closed with the generator.
     """
     halves: list[list[R]] = [[], []]

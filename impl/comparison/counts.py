@@ -1,4 +1,4 @@
-"""The figures of a comparison: how much was compared, which known differences were met, and what differs besides."""
+"""The figures of a comparison: how much was compared, which known differences were met, and the other differences."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rebalance_check.impl.comparison.difference import Difference
 class Compared:
     """The figures of a comparison between two ``sides``, and its unexplained ``differences``.
 
-    ``counts`` has them by name (steps, requests, ...), ``reached`` counts the kinds of what was seen, such as
+    ``counts`` has them by name (steps, requests, ...), ``reached`` counts the kinds of observations, such as
     answers with their errors, and ``known`` the known differences that were met, by name, each with its first one in
-    ``examples``. ``about`` says what part of a larger comparison it is. ``seconds`` is 0 where no clock is given.
+    ``examples``. ``about`` names the part of a larger comparison. ``seconds`` is 0 where no clock is given.
     """
 
     sides: tuple[str, str]
@@ -27,7 +27,7 @@ class Compared:
     seconds: float = 0.0
 
     def note(self, difference: Difference, known: str = "") -> None:
-        """Something differs; ``known`` is the name of what explains it, empty where nothing does."""
+        """Something differs; ``known`` is the name of its explanation, empty where there is none."""
         if known:
             self.known[known] += 1
             self.examples.setdefault(known, difference)
@@ -35,7 +35,7 @@ class Compared:
             self.differences.append(difference)
 
     def add(self, other: Compared) -> None:
-        """Take in what another run of the same comparison did."""
+        """Add the figures of another run of the same comparison."""
         self.counts.update(other.counts)
         self.reached += other.reached
         self.known += other.known

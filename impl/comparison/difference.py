@@ -30,7 +30,7 @@ ABSENT: Final = Absent()
 
 
 class Field(NamedTuple):
-    """One thing that both sides show: its name, and what the first and the second show."""
+    """One thing that both sides show: its name, its value on the first side and on the second."""
 
     name: str
     first: Any
@@ -39,9 +39,9 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two ``sides`` part: the ``steps`` up to there, the last of which both did, and what each showed then.
+    """Where two ``sides`` part: the ``steps`` up to there, the last of which both did, and each one's observation then.
 
-    ``origin`` says where the steps come from, such as a seed. ``kind`` says what the difference is about: while it is
+    ``origin`` says where the steps come from, such as a seed. ``kind`` names the subject of the difference: while it is
     made smaller, two of one kind are taken for the same. ``again`` is the command or address that shows it once more.
     ``start`` is all that a repetition needs besides the steps.
     """

@@ -1,4 +1,4 @@
-"""Known differences: what two subjects are known to do otherwise, and why that is so."""
+"""Known differences: behaviour that two subjects are known not to share, and the reason."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class GroupCoordinator:
         return self._shard.take_answers()
 
     def inspect(self, group_id: str) -> GroupView | None:
-        """What DescribeGroups does not show; None where there is no such group."""
+        """The part of a group that DescribeGroups does not show; None where there is no such group."""
         group = self._shard.groups.get(group_id)
         if group is None:
             return None

@@ -39,7 +39,7 @@ def describe(shard: Shard, group_id: str, version: int) -> DescribedGroup:
 
 
 def described(group: Group, member: GroupMember, stable: bool) -> DescribedMember:
-    """One member; its assignment is whatever memory holds, in any status."""
+    """One member; its assignment is the one in memory, in any status."""
     return DescribedMember(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,
@@ -51,7 +51,7 @@ def described(group: Group, member: GroupMember, stable: bool) -> DescribedMembe
 
 
 def visible(shard: Shard, group_id: str) -> Group | None:
-    """A group as readers see it, who read what is committed: one whose tombstone is under way is still there."""
+    """A group as readers see it, who read committed records: one whose tombstone is under way is still there."""
     return shard.doomed.get(group_id) or shard.groups.get(group_id)
 
 

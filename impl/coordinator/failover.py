@@ -28,7 +28,7 @@ NO_REBALANCE_TIMEOUT = -1
 
 
 def unload(shard: Shard) -> None:
-    """Fail what is not committed, then let every group die: whatever is parked is answered NOT_COORDINATOR."""
+    """Fail uncommitted writes, then let every group die: parked requests are answered NOT_COORDINATOR."""
     shard.timers.clear()
     pending, shard.pending_writes = shard.pending_writes, {}
     for waiting in pending.values():
@@ -113,7 +113,7 @@ def replay(records: Iterable[Record]) -> tuple[dict[str, GroupRecord], dict[str,
 
 
 def restore(group: Group, record: GroupRecord) -> None:
-    """What survives: generation, protocol, leader, and the members of the record, each with one protocol."""
+    """The surviving part: generation, protocol, leader, and the members of the record, each with one protocol."""
     group.generation = record.generation
     group.protocol_type = record.protocol_type or None
     group.protocol_name = record.protocol_name

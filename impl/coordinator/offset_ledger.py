@@ -25,7 +25,7 @@ class StoredOffset(NamedTuple):
 
 @dataclass(slots=True)
 class OffsetLedger:
-    """What a group's offset records amount to; each method takes in one more record."""
+    """The sum of a group's offset records; each method takes in one more record."""
 
     committed: dict[TopicIndex, StoredOffset] = field(default_factory=dict)
     open: dict[int, dict[TopicIndex, StoredOffset]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a coordinator writes to its log (``GroupMetadataKey`` and siblings)."""
+"""The records that a coordinator writes to its log (``GroupMetadataKey`` and siblings)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operations of one coordinator share: groups, timers, log, the time of the step, and its replies."""
+"""The common state of one coordinator's operations: groups, timers, log, the time of the step, and its replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answer = tuple[Hashable, GroupReply]
 
 
 class Numbers:
-    """What events count: the incarnations of each group, and the requests. The nodes of one cluster share them."""
+    """The counters in events: the incarnations of each group, and the requests. The nodes of one cluster share them."""
 
     __slots__ = ("_incarnations", "_requests")
 

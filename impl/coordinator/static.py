@@ -20,7 +20,7 @@ SKIP_ASSIGNMENT_SINCE = 9
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """The replaced member and its settings: what a failed replacement goes back to."""
+    """The replaced member and its settings: a failed replacement goes back to them."""
 
     member_id: str
     leader: str
@@ -56,7 +56,7 @@ def remember(group: Group, member_id: str) -> Predecessor:
 
 
 def fence(shard: Shard, group: Group, member: GroupMember) -> None:
-    """Answer whatever the old holder has parked with FENCED_INSTANCE_ID."""
+    """Answer the old holder's parked requests with FENCED_INSTANCE_ID."""
     parked_join = group.unpark_join(member)
     if parked_join is not None:
         shard.answer(parked_join.token, JoinGroupReply(error=Error.FENCED_INSTANCE_ID, member_id=member.member_id))

@@ -1,4 +1,4 @@
-"""What is refused before a group is looked up, in Kafka's order of priority (``GroupCoordinatorService``)."""
+"""Requests that are refused before a group is looked up, in Kafka's order of priority (``GroupCoordinatorService``)."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def refusal(config: GroupConfig, phase: Phase, request: GroupRequest) -> GroupRe
 
 
 def phase_error(phase: Phase) -> Error:
-    """What a coordinator that does not serve answers to everything."""
+    """The error that a coordinator answers to everything while it does not serve."""
     if phase is Phase.LOADING:
         return Error.COORDINATOR_LOAD_IN_PROGRESS
     return Error.NOT_COORDINATOR if phase is Phase.CLOSED else Error.NONE
 
 
 def malformed(config: GroupConfig, request: GroupRequest) -> Error:
-    """What is wrong with a request by itself."""
+    """The error of a request by itself."""
     match request:
         case SyncGroupRequest() if request.version >= PROTOCOL_REQUIRED_SINCE and (
             request.protocol_type is None or request.protocol_name is None

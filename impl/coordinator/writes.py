@@ -1,4 +1,4 @@
-"""Writing to the log: the time limit of a write, what a failed one becomes in an answer, and the record of a group."""
+"""Writing to the log: the time limit of a write, the error of a failed one in an answer, and the record of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mutant changes, as a unified diff of the source."""
+"""A mutant's change, as a unified diff of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One change of the implementation's text: a function, a piece of its source, and what stands there instead."""
+"""One change of the implementation's text: a function, a piece of its source, and its replacement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Edit:
     """In ``function`` the text ``old``, which occurs there exactly once, becomes ``new``.
 
     ``function`` is ``module:name`` or ``module:Class.name``. Both texts read as if the function began in column 0, so
-    that a method and a function are edited alike. What ``new`` needs besides the names of the module it imports itself.
+    that a method and a function are edited alike. ``new`` imports all names itself that its module does not have.
     """
 
     function: str

@@ -18,7 +18,7 @@ EditKind: TypeAlias = Literal[
     "dropped statement", "early exit dropped",
 ]  # fmt: skip
 EDIT_KINDS: Final[tuple[EditKind, ...]] = get_args(EditKind)
-"""What an edit may do, in the order in which tables show it."""
+"""The kinds of edits, in the order in which tables show them."""
 
 _COMPARED: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Eq: ("!=",), ast.NotEq: ("==",), ast.Lt: ("<=", ">="), ast.LtE: ("<", ">"), ast.Gt: (">=", "<="),
@@ -56,7 +56,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the names in a function stand for.
+    """The meaning of the names in a function.
 
     ``names`` are those of its module; ``fields`` are the annotated names of its class, ``parameters`` its own, each
     with its annotation; ``segment`` gives the text of a node.
@@ -264,7 +264,7 @@ def _of_call(node: ast.Call, around: Surroundings) -> _Found:
 
 
 def _are_alike(left: ast.expr, right: ast.expr, around: Surroundings) -> bool:
-    """Whether both may be of one type: others no type checker lets pass. Names with annotations say what they are."""
+    """Whether both may be of one type: others no type checker lets pass. Names with annotations name theirs."""
     if isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
         return False
     known = [_type_of(node, around) for node in (left, right)]

@@ -1,4 +1,4 @@
-"""What is known about a planted defect: what it breaks, which invariant catches it, and the search that finds it."""
+"""A planted defect: its effect, the invariant that catches it, and the search that finds it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _option(word: str) -> tuple[str, Any]:
 class Mutant:
     """One planted defect.
 
-    ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
+    ``what`` says the mutant's mistake in one sentence, ``catalogue_id`` which defect of the field it repeats
     (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, or ``assignors.`` and a claim
     about answers. ``edits`` are the changes of the source, of a mutant of the implementation; a mutant of the model has
     its own (`model.registry`).

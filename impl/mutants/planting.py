@@ -21,7 +21,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class _Field:
-    """What is planted now: the mutant, how often it was asked for, and the code that stood there before."""
+    """The present planting: the mutant, how often it was asked for, and the code that stood there before."""
 
     mutant: Mutant | None = None
     depth = 0
@@ -111,7 +111,7 @@ def _edited_code(edits: tuple[Edit, ...], mutant: str) -> tuple[tuple[FunctionTy
 
 
 def _function(module: str, name: str) -> FunctionType:
-    """The function itself, behind whatever decorates it."""
+    """The function itself, behind all its decorators."""
     found: object = module_named(module)
     for part in name.split("."):
         found = inspect.getattr_static(found, part)

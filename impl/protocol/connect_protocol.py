@@ -1,4 +1,4 @@
-"""Connect's protocol (type ``connect``): what workers say in JoinGroup and what their leader says in SyncGroup.
+"""Connect's protocol (type ``connect``): the bytes of workers in JoinGroup and of their leader in SyncGroup.
 
 Protocol names decide the version: ``default`` is v0 (eager), ``compatible`` v1 (KIP-415), ``sessioned`` v2 (KIP-507).
 Byte-exact with ``ConnectProtocol`` and ``IncrementalCooperativeConnectProtocol``. Readers accept every version from 0
@@ -29,7 +29,7 @@ _CONNECTOR_ITSELF: Final = -1
 
 
 class ConnectMode(StrEnum):
-    """``connect.protocol``: what a worker is configured with, or what its group selected.
+    """``connect.protocol``: a worker's configured mode, or the one that its group selected.
 
     All modes offer their names in one order, so a group selects the highest that every member supports.
     """
@@ -50,7 +50,7 @@ class ConnectMode(StrEnum):
 
     @property
     def offered(self) -> tuple[ConnectMode, ...]:
-        """What a worker of this mode offers, most preferred first."""
+        """The modes that a worker of this mode offers, most preferred first."""
         return tuple(mode for mode in _MOST_RECENT_FIRST if mode.version <= self.version)
 
     @classmethod
@@ -96,7 +96,7 @@ class ConnectorTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectAssignment:
-    """What a worker gets, or, inside its metadata, what it still claims to run.
+    """A worker's share of the work, or, inside its metadata, the part that it still claims to run.
 
     ``config_offset`` is the next offset of the config topic to read; ``delay_ms`` and the revocations exist since v1.
     """
@@ -129,7 +129,7 @@ class ConnectAssignment:
 
     @property
     def revoked_names(self) -> tuple[str, ...]:
-        """What is taken away: connectors, then tasks, as events name them."""
+        """The work that is taken away: connectors, then tasks, as events name them."""
         return work_names(self.revoked_connectors, self.revoked_tasks)
 
 
@@ -144,7 +144,7 @@ EMPTY: Final = ConnectAssignment()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerState:
-    """The metadata of a worker: its REST URL, how far it read the config topic, and (since v1) what it owns."""
+    """The metadata of a worker: its REST URL, how far it read the config topic, and (since v1) its work."""
 
     url: str
     config_offset: int

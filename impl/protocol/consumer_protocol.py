@@ -1,8 +1,8 @@
-"""The consumer protocol (type ``consumer``): what members say in JoinGroup and what the leader says in SyncGroup.
+"""The consumer protocol (type ``consumer``): the bytes of members in JoinGroup and of the leader in SyncGroup.
 
 Versions 0-3 of both (KIP-429 owned partitions in v1, KIP-792 generation in v2, KIP-881 rack in v3); byte-exact with
 ``org.apache.kafka.clients.consumer.internals.ConsumerProtocol``. Nothing is negotiated: a writer uses its own highest
-version, a reader parses with the lower of that and its own highest and ignores what follows.
+version, a reader parses with the lower of that and its own highest and ignores the bytes that follow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RACK_SINCE: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """What a member wants and claims to own.
+    """A member's topics, and the partitions that it claims to own.
 
     ``generation`` is the generation of the claims (None: absent, written as -1), ``group_instance_id`` is not in the
     bytes: the leader adds it from the JoinGroup reply.
@@ -41,7 +41,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What a member gets."""
+    """A member's partitions."""
 
     partitions: tuple[TopicPartition, ...] = ()
     user_data: bytes | None = None
@@ -92,7 +92,7 @@ def read_claimed_generation(data: bytes) -> int | None:
 
 
 def read_topics(data: bytes) -> tuple[str, ...]:
-    """The topics alone, as a coordinator reads them: whatever the version, as the lowest; `MalformedBytes` as above."""
+    """The topics alone, as a coordinator reads them: any version as the lowest; `MalformedBytes` as above."""
     reader = Reader(data, "a consumer subscription")
     _read_version(reader)
     topics = tuple(reader.string("topics") for _ in range(reader.count("topics")))

@@ -63,7 +63,7 @@ class PartitionSet:
         del self._partitions[partition]
 
     def first(self) -> TopicPartition:
-        """What the iterator of a set that is not empty yields first."""
+        """The first element in the iteration of a set that is not empty."""
         return min(self._partitions, key=lambda one: _bucket(partition_hash(one), self._table))
 
 

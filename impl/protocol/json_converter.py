@@ -16,7 +16,7 @@ from rebalance_check.impl.protocol.java_text import low_bits
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
-"""What a record's value is after conversion; integers have Java's 64 bits."""
+"""A record's value after conversion; integers have Java's 64 bits."""
 
 _SPACE: Final = " \t\r\n"
 _LONG_BITS: Final = 64
@@ -49,7 +49,7 @@ def read_json(data: bytes | None) -> JsonValue:
 
 
 def _decoded(data: bytes) -> str:
-    """The text up to the first byte that is no UTF-8: what follows the first value is never looked at."""
+    """The text up to the first byte that is no UTF-8: the rest behind the first value is never looked at."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -61,7 +61,7 @@ _LEADING_ZEROS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.+-])(-?)0+(?=\d)'
 
 
 _ANY_ZEROS: Final = re.compile(r"0\d(?<![\w.+]0\d)")
-"""What every text has from which zeros are to be taken: few have, and the others need no second look.
+"""A piece of every text from which zeros are to be taken: few have one, and the others need no second look.
 
 It begins with the zero, and looks back from behind it, so that the search runs to the next zero at once.
 """
@@ -116,7 +116,7 @@ _OUTSIDE_BMP: Final = re.compile(r"[\U00010000-\U0010ffff]")
 
 
 def _surrogates(found: re.Match[str]) -> str:
-    """Jackson escapes what takes two UTF-16 units, each on its own."""
+    """Jackson escapes characters of two UTF-16 units, each on its own."""
     units = found[0].encode("utf-16-be")
     return f"\\u{units[:2].hex().upper()}\\u{units[2:].hex().upper()}"
 

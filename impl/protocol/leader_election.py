@@ -1,7 +1,7 @@
 """The JSON of leader election as Schema Registry speaks it (protocol type ``sr``, protocol ``v0``).
 
 The fields and their order are those of ``SchemaRegistryIdentity`` and ``SchemaRegistryProtocol``; readers ignore fields
-that they do not know, and writers leave out what is null.
+that they do not know, and writers leave out null fields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ S = TypeVar("S", bound=Struct)
 
 
 class Identity(Struct, frozen=True):
-    """Who a member is: where it is reached, whether it may be elected, and whether it believes to be the primary."""
+    """A member's identity: its address, whether it may be elected, and whether it believes to be the primary."""
 
     host: str
     port: int
@@ -57,7 +57,7 @@ def write_identity(identity: Identity) -> bytes:
 
 
 def read_identity(data: bytes) -> Identity:
-    """A member's metadata; `MalformedBytes` for what is no identity."""
+    """A member's metadata; `MalformedBytes` for bytes that are none."""
     return _read(data, Identity, "an identity")
 
 
@@ -67,7 +67,7 @@ def write_election(election: Election) -> bytes:
 
 
 def read_election(data: bytes) -> Election:
-    """An assignment; `MalformedBytes` for what is none."""
+    """An assignment; `MalformedBytes` for bytes that are none."""
     return _read(data, Election, "the outcome of an election")
 
 

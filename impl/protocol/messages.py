@@ -1,7 +1,7 @@
 """Requests and replies of the classic group protocol, as values.
 
-Field names are Kafka's (``JoinGroupRequest.json`` and its siblings), in snake case; times are milliseconds; what the
-wire calls "null" is None. ``version`` is the API version that the request came in: it decides behaviour (KIP-394 from
+Field names are Kafka's (``JoinGroupRequest.json`` and its siblings), in snake case; times are milliseconds; a
+"null" of the wire is None. ``version`` is the API version that the request came in: it decides behaviour (KIP-394 from
 JoinGroup v4, KIP-559 from v7), so it travels with the request. The wire broker, the raw driver, the simulator and the
 client coordinators all speak in these values; encoding is theirs.
 """
@@ -22,7 +22,7 @@ UNKNOWN_MEMBER_ID: Final = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Value):
-    """What every group request carries; ``client_id`` and ``client_host`` come from the connection."""
+    """The fields of every group request; ``client_id`` and ``client_host`` come from the connection."""
 
     group_id: str
     version: int = 5
@@ -148,7 +148,7 @@ class OffsetFetchRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Value):
-    """What every reply carries."""
+    """The fields of every reply."""
 
     error: Error = Error.NONE
 
@@ -302,7 +302,7 @@ GroupReply: TypeAlias = (
 )
 
 MemberRequest: TypeAlias = GroupRequest | FindCoordinatorRequest
-"""What a member sends: to its coordinator, or (FindCoordinator) to any node."""
+"""A request of a member: to its coordinator, or (FindCoordinator) to any node."""
 MemberReply: TypeAlias = GroupReply | FindCoordinatorReply
 
 REPLY_OF: Final[Mapping[type[MemberRequest], type[MemberReply]]] = {
@@ -316,4 +316,4 @@ REPLY_OF: Final[Mapping[type[MemberRequest], type[MemberReply]]] = {
     OffsetDeleteRequest: OffsetDeleteReply,
     FindCoordinatorRequest: FindCoordinatorReply,
 }
-"""What a request is answered with: on a connection the reader of a reply takes its type from the request."""
+"""The type of the reply to each request: on a connection the reader of a reply takes its type from the request."""

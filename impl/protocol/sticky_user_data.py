@@ -1,4 +1,4 @@
-"""What the sticky assignors put into the user data of a subscription, byte-exact with Kafka's.
+"""The user data of the sticky assignors in a subscription, byte-exact with Kafka's.
 
 ``sticky`` carries its whole previous assignment and, since v1, the generation of it; ``cooperative-sticky`` only the
 generation of its last ``onAssignment``. Bytes that cannot be read are no error there: they count as no claim at all.
@@ -42,7 +42,7 @@ def write_sticky(partitions: Sequence[TopicPartition], generation: int | None) -
 
 
 def read_sticky(data: bytes | None) -> StickyClaim:
-    """Null and empty data claim nothing; then v1 is tried, then v0, and what is neither claims nothing at -1."""
+    """Null and empty data claim nothing; then v1 is tried, then v0, and bytes that are neither claim nothing at -1."""
     if not data:
         return StickyClaim((), None)
     try:

@@ -1,4 +1,4 @@
-"""The base of values: what never changes is shared by all copies of what holds it."""
+"""The base of values: an immutable value is shared by all copies of its holder."""
 
 from __future__ import annotations
 

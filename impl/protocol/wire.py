@@ -13,8 +13,8 @@ _INT64: Final = struct.Struct(">q")
 _STRING_MAX: Final = 0x7FFF
 
 
-class MalformedBytes(RebalanceCheckError):  # noqa: N818 - named for what it says, like every error of this project
-    """Bytes that Kafka's own reader would refuse: what was being read, which field, at which offset, and why."""
+class MalformedBytes(RebalanceCheckError):  # noqa: N818 - named for its meaning, like every error of this project
+    """Bytes that Kafka's own reader would refuse: the value being read, the field, at which offset, and why."""
 
     def __init__(self, what: str, field: str, offset: int, problem: str) -> None:
         super().__init__(f"cannot read {what}: field {field!r} at byte {offset} {problem}; look at the writer's codec")
@@ -27,7 +27,7 @@ class MalformedBytes(RebalanceCheckError):  # noqa: N818 - named for what it say
 class Reader:
     """Reads fields one after another from ``data``; each method names the field for the error message.
 
-    ``what`` says what the bytes are supposed to be. Bytes behind the last field read are ignored, as with
+    ``what`` names the expected content of the bytes. Bytes behind the last field read are ignored, as with
     Kafka's readers.
     """
 

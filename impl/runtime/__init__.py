@@ -1,1 +1,1 @@
-"""What every simulated part needs from its surroundings: clock, recorder, seeds, options, faults."""
+"""The surroundings of every simulated part: clock, recorder, seeds, options, faults."""

@@ -1,9 +1,9 @@
-"""The choices of a simulated run, each with an address: what a shrunk run replays instead of drawing from its seed.
+"""The choices of a simulated run, each with an address: a shrunk run replays them instead of drawing from its seed.
 
-What a seed leaves open while a run goes on (is this request lost, how long is that reply on its way, does the
+A decision that a seed leaves open during a run (is this request lost, how long is that reply on its way, does the
 application commit now) is a *choice*. Each has a quiet value: nothing is lost, everything takes the shortest time. The
 choices of a run can be *noted*, and *given*: then each has the value that was given for its address, and the quiet one
-where none was. An address names who chooses, what, and how often that was chosen before (``m0:3.lost``: the request of
+where none was. An address names the chooser, the choice, and how often it came before (``m0:3.lost``: the request of
 m0 after three others; ``process m1.random5``), so that choices which are left out leave the others as they are.
 """
 
@@ -36,7 +36,7 @@ OF_THE_RUN: Final = (
     "log reads",
 )
 OF_EACH: Final = ("process ", "nodes ", "backoff ")
-"""The streams from which is drawn while a run goes on; the others say what kind of run it is."""
+"""The streams from which is drawn while a run goes on; the others decide the kind of run."""
 
 
 class Choices:
@@ -146,7 +146,7 @@ def written(choices: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def read(words: Iterable[str]) -> dict[str, Value]:
-    """What `written` wrote.
+    """The choices that `written` wrote.
 
     Raises: RebalanceCheckError for a word that is no choice.
     """

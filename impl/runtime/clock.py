@@ -1,6 +1,6 @@
 """Virtual time: a clock that jumps to the next thing to do, and does it.
 
-Nothing in the implementation reads a real clock; what is to happen later is scheduled here. Things due at the same
+Nothing in the implementation reads a real clock; every later action is scheduled here. Things due at the same
 millisecond happen in the order in which they were scheduled, so a run depends on nothing but its inputs.
 """
 
@@ -35,7 +35,7 @@ class Timer:
 
 
 class VirtualClock:
-    """Milliseconds from 0 and the queue of what is to happen, ordered by deadline, then by the order of asking."""
+    """Milliseconds from 0 and the queue of actions to come, ordered by deadline, then by the order of asking."""
 
     __slots__ = ("_queue", "_sequence", "now_ms")
 
@@ -49,7 +49,7 @@ class VirtualClock:
         return self.now_ms
 
     def at(self, deadline_ms: int, action: Callable[[], None]) -> Timer:
-        """Do ``action`` at ``deadline_ms``, or at once (after what is due before) when that has passed."""
+        """Do ``action`` at ``deadline_ms``, or at once (after all that is due before) when that has passed."""
         timer = Timer(max(deadline_ms, self.now_ms), action)
         heappush(self._queue, (timer.deadline_ms, self._sequence, timer))
         self._sequence += 1
@@ -90,7 +90,7 @@ class VirtualClock:
 
 
 def endless(action: Callable[[], None], now_ms: int) -> str:
-    """The error for an ``action`` that is always due: it, or what it causes, schedules it again for the same time."""
+    """The error for an ``action`` that is always due: it, or its effect, schedules it again for the same time."""
     name = getattr(action, "__qualname__", repr(action))
     return (
         f"more than {MAX_ACTIONS:,} things happened at {now_ms} ms, the last of them {name}: it is scheduled again "

@@ -1,4 +1,4 @@
-"""The fault plan of a run: what may go wrong, and how often, drawn from the seed.
+"""The fault plan of a run: the faults that may strike, and how often, drawn from the seed.
 
 Swarm testing (Groce et al., ISSTA 2012): every run has its own subset of the kinds, and subsets of every size occur.
 The seed draws how dense the faults of its run are; each kind is then on with that probability. A few runs see nothing
@@ -23,7 +23,7 @@ class FaultPlan:
 
     ``kinds`` are switched on. ``delay_ms`` is the longest way of a message from one end to the other; ``drop``,
     ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
-    way when its connection broke arrives all the same, later than what the next connection carries;
+    way when its connection broke arrives all the same, later than requests of the next connection;
     ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
     that a request is answered with a retriable error, ``look_up`` that a look-up of the coordinator fails,
     ``look_up_break`` that its connection breaks under it, ``wake_up``
@@ -78,7 +78,7 @@ def density(seed: int) -> float:
 
 
 def draw_plan(seed: int, options: SimulationOptions) -> FaultPlan:
-    """The fault plan of ``seed``; a kind that the options leave out does not change what is drawn for the others."""
+    """The fault plan of ``seed``; a kind that the options leave out does not change the draws for the others."""
     return _drawn(seed, options.faults)
 
 

@@ -1,4 +1,4 @@
-"""A registry of what software measures of itself (``org.apache.kafka.common.metrics``).
+"""A registry of software's measurements of itself (``org.apache.kafka.common.metrics``).
 
 A `Sensor` takes values. A `Metric` reads one figure, often of a sensor, at a given time; its group, name and tags are
 its place in a `Metrics`. A value of the last `WINDOW_MS` counts for averages, maxima and rates: Kafka cuts that time

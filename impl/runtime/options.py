@@ -1,4 +1,4 @@
-"""What a simulated run is made of, apart from its seed: one value that fits on a command line."""
+"""The make-up of a simulated run, apart from its seed: one value that fits on a command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_nam
 
 
 class SimulatedProtocol(StrEnum):
-    """What the simulated group runs; ``mixed`` lets the seed choose one of the others.
+    """The protocol that the simulated group runs; ``mixed`` lets the seed choose one of the others.
 
     ``status`` and ``connect-config`` are the status stores and the config stores of Connect workers without a group.
     """
@@ -48,7 +48,7 @@ class ClusterMode(StrEnum):
 
 
 class FaultKind(StrEnum):
-    """What the seed may switch on for a run. The first five concern messages, the next three processes.
+    """Faults that the seed may switch on for a run. The first five concern messages, the next three processes.
 
     Then there are ``refusal``, a coordinator that answers retriable errors; ``look-up``, one that is not found, or not
     where a look-up says; ``wake-up``, an application that interrupts its poll; ``failover``; ``subscription`` and
@@ -74,7 +74,7 @@ class FaultKind(StrEnum):
     So must ``unnoticed-growth``: no operator makes a group rebalance (KIP-568) whose topic grew while its static leader
     was away, which the leader that comes back and skips its assignment (KIP-814) does not notice. So must
     ``config-outage``: now and then a Connect worker cannot read the config topic for up to a minute. One that waits for
-    what it wrote is out of its group by then and keeps its work, and one that leads joins again without end. So must
+    its own write is out of its group by then and keeps its work, and one that leads joins again without end. So must
     ``sticky-election``: a primary keeps its role while it joins again, and until it has synced there may be two. So
     must ``old-static-members``: static members speak JoinGroup v5, and once the one that led has come back, no
     member watches the topics (KAFKA-13435).
@@ -128,18 +128,18 @@ NOT_SURVIVED: Final = frozenset(
         FaultKind.OLD_STATIC_MEMBERS,
     }
 )
-"""What groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
+"""Faults that groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
 
 ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED)
-"""What a group must survive."""
+"""Faults that a group must survive."""
 
 COMMON_FAULTS: Final = tuple(FaultKind)[:8]
-"""What concerns messages and processes alone."""
+"""Faults of messages and processes alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationOptions:
-    """The size of the simulated environment and what may go wrong in it.
+    """The size of the simulated environment and the faults that may strike it.
 
     ``steps`` counts the churn actions of the disturbed phase (stores have several small ones for each), ``faults``
     lists the kinds that the seed may draw, ``omit`` leaves out churn actions by their index. A shrunk run is written as
@@ -191,7 +191,7 @@ class SimulationOptions:
         return None if self.choices is None else Choices(read_choices(self.choices))
 
     def summary(self) -> str:
-        """As `command_line`, without what a shrunk run spells out."""
+        """As `command_line`, without the part that a shrunk run spells out."""
         return replace(self, omit=(), actions=None, choices=None).command_line()
 
     @property

@@ -1,4 +1,4 @@
-"""Where the implementation records what it does: one recorder per observer, silent without a listener."""
+"""The recorders of the implementation's events: one recorder per observer, silent without a listener."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Recorder:
     """Stamps the events of one observer and hands them on.
 
     ``clock`` gives milliseconds on the observer's clock, ``listener`` receives each stamped event at once, in order;
-    None listens to nothing and costs nothing. ``first`` is the number of the first event: 0, or what follows the last
+    None listens to nothing and costs nothing. ``first`` is the number of the first event: 0, or the one after the last
     one where an observer goes on with its own history.
 
     Raises: MalformedEvent when group or source is no text, or the clock shows no whole milliseconds.

@@ -1,6 +1,6 @@
 """Where randomness comes from: one seed, and a stream of its own for each thing that is drawn.
 
-Separate streams keep the rest of a run as it was when one thing is taken away, which is what shrinking needs.
+Separate streams keep the rest of a run as it was when one thing is taken away; shrinking needs that.
 """
 
 from __future__ import annotations

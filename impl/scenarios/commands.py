@@ -355,7 +355,7 @@ def delete(runner: ScenarioRunner, words: list[str], _: Options) -> str:
 
 
 def perform(runner: ScenarioRunner, line: str) -> str:
-    """Do what a line says; the answer.
+    """Perform a line; the answer.
 
     Raises: RebalanceCheckError for a line that the language does not have.
     """

@@ -2,7 +2,7 @@
 
 A file is read line by line. ``[title]`` begins a scenario; ``step -> answer`` or a bare ``step`` (expected answer:
 none) belongs to the scenario above it; ``#`` begins a comment; empty lines separate. The format is the same for
-coordinators, clients, the simulator and the model: what a step may say differs, and is declared in a `Language`.
+coordinators, clients, the simulator and the model: the words of a step differ, and are declared in a `Language`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Scenario:
 
     @contextmanager
     def located(self, line: ScenarioLine) -> Iterator[None]:
-        """Put the place of a line, ``static.scenario:12``, before what a RebalanceCheckError says."""
+        """Put the place of a line, ``static.scenario:12``, before the text of a RebalanceCheckError."""
         try:
             yield
         except RebalanceCheckError as error:

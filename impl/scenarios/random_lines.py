@@ -24,7 +24,7 @@ Kind = tuple[Callable[[], str], int]
 
 
 class RandomLines(ABC):
-    """Clients with a character each, and what they may send next, all of one seed; with ``faults`` appends fail or
+    """Clients with a character each, and their next possible lines, all of one seed; with ``faults`` appends fail or
     hang, and coordinators crash or resign."""
 
     def __init__(self, seed: int, *, faults: bool) -> None:

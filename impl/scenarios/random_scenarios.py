@@ -1,9 +1,9 @@
-"""Random scenarios: what clients, lost or odd ones too, may send to a coordinator in whatever order.
+"""Random scenarios: requests of clients, lost or odd ones too, to a coordinator in any order.
 
-A line is random, not what it will meet: most lines follow the protocol as far as their sender knows it (``last`` is the
-generation that it learned last), so that groups form, and some do not. Now and then a scenario has a longer piece: a
-whole round of joins and syncs, members that keep their sessions alive, a static member that is restarted once or twice,
-a log that stalls or refuses for a while.
+A line is random, the state that it meets is not: most lines follow the protocol as far as their sender knows it
+(``last`` is the generation that it learned last), so that groups form, and some do not. Now and then a scenario has a
+longer piece: a whole round of joins and syncs, members that keep their sessions alive, a static member that is
+restarted once or twice, a log that stalls or refuses for a while.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ScenarioGenerator(RandomLines):
         return [*joins, self._advance(), *map(self._sync_of, names), self._sync_of(names[0])]
 
     def _beats(self) -> list[str]:
-        """Who is there says so, in the middle of some time."""
+        """Each member that is there says so, in the middle of some time."""
         wait = f"advance {self._random.choice((1_000, 2_000, 2_500))}"
         return [wait, *(f"heartbeat {name} last" for name in NAMES if name not in self._instances), wait]
 
@@ -82,7 +82,7 @@ class ScenarioGenerator(RandomLines):
         return ["hold", *self._traffic(), self._advance(), "release"]
 
     def _refusals(self) -> list[str]:
-        """The log refuses what is written for a while."""
+        """The log refuses writes for a while."""
         return [f"fail {self._random.choice(ERRORS)}", *self._traffic(), "fail"]
 
     def _traffic(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Random scenarios for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
+"""Random scenarios for our own coordinator alone: requests of clients, old and lost ones, too, in any order.
 
 They are drawn apart from those that Kafka's coordinators perform (`random_scenarios`): the seeds that find the
 mutants keep their scenarios when `random_scenarios` gains new lines, as long as `random_lines` stays as it is.
@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PROTOCOLS, RandomLines, joined
 
 CLOSING: Final = ("release", "fail", "advance 100000")
-"""How a scenario ends: the log recovers, and so much time passes that whatever waits is answered."""
+"""How a scenario ends: the log recovers, and so much time passes that every request that waits is answered."""
 
 HASTY: Final = (
     "setting initial_rebalance_delay_ms=1000 new_member_join_timeout_ms=9000 offsets_retention_check_interval_ms=499"

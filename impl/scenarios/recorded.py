@@ -177,7 +177,7 @@ def received(number: int, reply: GroupReply) -> ReplyReceived:
 
 
 def described(seen: Observation, exception: str = "") -> GroupDescribed:
-    """The event of what DescribeGroups shows."""
+    """The event of a group as DescribeGroups shows it."""
     group = in_order(seen.described)
     return GroupDescribed(
         status=group.state,

@@ -27,7 +27,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "initial_rebalance_delay_ms": 100,
     "offsets_retention_check_interval_ms": 1_000_000_000_000,
 }
-"""What holds in a scenario that does not say otherwise: nothing is ever too old."""
+"""The settings of a scenario that names no others: nothing is ever too old."""
 
 
 def settings_of(line: str) -> GroupConfig | None:
@@ -47,7 +47,7 @@ def settings_of(line: str) -> GroupConfig | None:
 
 
 class Observed(NamedTuple):
-    """An answer: the number of its request, who sent that, what it was, and what came back."""
+    """An answer: the number of its request, its sender, the request, and the reply."""
 
     token: int
     name: str
@@ -85,7 +85,7 @@ class ScenarioRunner:
         return self.generations.get(name, 1) if text == "last" else int(text)
 
     def send(self, name: str, request: GroupRequest) -> str:
-        """Send a request; what comes back, now and late."""
+        """Send a request; the answers, now and late."""
         self._sent += 1
         self.waiting[self._sent] = name
         self._asked[self._sent] = request
@@ -102,14 +102,14 @@ class ScenarioRunner:
         return {token: request for token, request in asked.items() if isinstance(request, JoinGroupRequest)}
 
     def advance(self, duration_ms: int) -> str:
-        """Let time pass; what comes back meanwhile."""
+        """Let time pass; the answers that come meanwhile."""
         self.now += duration_ms
         return self.deliver(self.coordinator.advance(self.now))
 
     def deliver(self, answers: Answers, own: int | None = None) -> str:
         """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name.
 
-        What one name receives counts in the order of its requests, whatever order a coordinator answers in.
+        The answers to one name count in the order of its requests, in whichever order a coordinator answers.
         """
         numbered = sorted(((token, reply) for token, reply in answers if isinstance(token, int)), key=lambda a: a[0])
         observed = [self._receive(token, reply) for token, reply in numbered]
@@ -131,7 +131,7 @@ class ScenarioRunner:
         return observed
 
     def text(self, reply: GroupReply) -> str:
-        """A reply in one line: its error, or what it grants."""
+        """A reply in one line: its error, or its grants."""
         match reply:
             case JoinGroupReply(error=Error.NONE):
                 members = " ".join(sorted(self.name_of(member.member_id) for member in reply.members))

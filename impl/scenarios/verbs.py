@@ -1,7 +1,7 @@
-"""A scenario language: its verbs, what each takes, how a line is checked, and the table that documents them.
+"""A scenario language: its verbs with their arguments, how a line is checked, and the table that documents them.
 
 A line is a verb, words, and options (``name=value``, in any order). A verb is a function that is registered with
-`Language.verb`: the words it takes, its options, and its docstring are what the checks and the printed table use.
+`Language.verb`: the words it takes, its options, and its docstring serve the checks and the printed table.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ WORD_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
     "ERROR": lambda word: word in Error.__members__,
     "TOPIC-PARTITION": lambda word: _is_number(word.rpartition("-")[2]),
 }
-"""What a word of this kind must look like; a kind that is missing here takes any word."""
+"""The form of a word of this kind; a kind that is missing here takes any word."""
 
 
 @dataclass(frozen=True)
 class Verb(Generic[Runner]):
-    """What a line may begin with: the kinds of its words and how each is checked, its options, what the runner does."""
+    """The first word of a line: the kinds of its words and how each is checked, its options, the runner's action."""
 
     name: str
     words: tuple[str, ...]
@@ -47,7 +47,7 @@ class Verb(Generic[Runner]):
 
     @property
     def purpose(self) -> str:
-        """What it does, in a sentence: the function's docstring."""
+        """Its purpose, in a sentence: the function's docstring."""
         return " ".join((self.run.__doc__ or "").split())
 
     @property
@@ -57,7 +57,7 @@ class Verb(Generic[Runner]):
         return " ".join(part for part in (self.name, *self.words, options) if part)
 
     def complaint(self, words: list[str], options: Options) -> str:
-        """What is wrong with these words and options; empty when nothing is."""
+        """The mistake in these words and options; empty when there is none."""
         least = sum(not kind.startswith("[") for kind in self.words)
         most = 1_000 if any(kind.endswith("...") for kind in self.words) else len(self.words)
         if not least <= len(words) <= most:
@@ -110,7 +110,7 @@ class Language(Generic[Runner]):
         return register
 
     def perform(self, runner: Runner, line: str) -> str:
-        """Do what a line says; the answer.
+        """Perform a line; the answer.
 
         Raises: RebalanceCheckError for a verb that is unknown, and for words and options that it does not take.
         """

@@ -1,8 +1,8 @@
 """The deterministic simulator: one seed in, one history out.
 
 ``schedule`` draws the churn of groups, ``status_churn`` and ``config_churn`` that of stores, ``environment`` holds
-clock, network, nodes and processes, ``nodes`` are what coordinates, ``process`` is one member with its two threads,
-``group`` says what runs inside them, ``convergence`` heals and waits; ``status_cluster`` and ``config_cluster`` are
+clock, network, nodes and processes, ``nodes`` coordinate, ``process`` is one member with its two threads,
+``group`` builds their applications, ``convergence`` heals and waits; ``status_cluster`` and ``config_cluster`` are
 clusters of stores. ``subject`` runs each of them behind the interface that every `Subject` has, and
 ``simulation`` a seed on it.
 """

@@ -102,7 +102,7 @@ def record_start(
     auto_commit_interval_ms: int = 0,
     by_pattern: bool = False,
 ) -> None:
-    """Record that the process ``member`` runs from now on, with what it is configured to and the topics it wants.
+    """Record that the process ``member`` runs from now on, with its configuration and the topics it wants.
 
     ``offered`` are the names of its assignors, or of its protocols, most preferred first; ``poll_ms`` is how long one
     poll waits in which the member is woken when it has something to do, ``auto_commit_interval_ms`` how often it

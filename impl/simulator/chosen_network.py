@@ -32,7 +32,7 @@ def network_of(clock: VirtualClock, random: Random, plan: FaultPlan, serve: Serv
 
 
 class ChosenNetwork(SimulatedNetwork):
-    """As its base class; what strikes a message, and how long it takes, is a choice of that message."""
+    """As its base class; the faults of a message, and its time on the way, are choices of that message."""
 
     def __init__(self, clock: VirtualClock, random: ChosenStream, plan: FaultPlan, serve: Serve) -> None:
         super().__init__(clock, random, plan, self._served)

@@ -65,7 +65,7 @@ class ClusterParts:
 
 @dataclass(frozen=True, slots=True)
 class OtherCluster:
-    """Runs a simulated group on another cluster than ours: what it is called, and how it is made."""
+    """Runs a simulated group on another cluster than ours: its name, and how it is made."""
 
     name: str
     make: Callable[[ClusterParts], Cluster]

@@ -1,4 +1,4 @@
-"""Consumers in the simulator: a consumer coordinator and an application that reads, and commits what it read."""
+"""Consumers in the simulator: a consumer coordinator and an application that reads, and commits its offsets."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class ConsumerApplication(ConsumerCoordinator):
             self._not_read ^= {sought}
 
     def _commit_in_callback(self) -> None:
-        """Commit what was read, without waiting for the answer, as often as the plan says."""
+        """Commit the offsets read, without waiting for the answer, as often as the plan says."""
         if self._strikes(FaultKind.CALLBACK_COMMIT, self._plan().callback_commit):
             with suppress(GroupError):  # of a member that was fenced: every poll says so
                 self.commit(self.positions(), self._now_ms)
@@ -186,7 +186,7 @@ class ConsumerApplication(ConsumerCoordinator):
         super().on_join_complete(generation_id, member_id, protocol, assignment)
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
-        """As the base class; the operator may have to see to what changed meanwhile."""
+        """As the base class; the operator may have to see to changes meanwhile."""
         super().on_assignment_skipped(members)
         self._has_skipped = True
 
@@ -207,7 +207,7 @@ class ConsumerApplication(ConsumerCoordinator):
     def change_subscription(self, choice: int, now_ms: int) -> None:
         """Unsubscribe and subscribe again, want another topic as well, or want the first one alone.
 
-        A pattern stays what it is: it finds other topics by itself.
+        A pattern stays as it is: it finds other topics by itself.
         """
         if choice == UNSUBSCRIBE:
             self.unsubscribe(now_ms)

@@ -52,7 +52,7 @@ Listener = Callable[[Event], None]
 
 
 def broker_config(plan: FaultPlan) -> GroupConfig:
-    """The settings of the broker. While it loads it tells a SyncGroup to join again, or what no client expects."""
+    """The broker's settings. While it loads it tells a SyncGroup to join again, or sends an error no client expects."""
     fatal = plan.has(FaultKind.LOADING_SYNC)
     return replace(
         BROKER, sync_while_loading=Error.COORDINATOR_LOAD_IN_PROGRESS if fatal else Error.REBALANCE_IN_PROGRESS
@@ -144,11 +144,11 @@ class Environment:
 
     @property
     def coordinator(self) -> Recorder:
-        """The recorder of what coordinates the group of this run."""
+        """The recorder of the group's coordinators in this run."""
         return self._recorder_of(GROUP)
 
     def _recorder_of(self, group: str) -> Recorder:
-        """The one recorder of whatever coordinates a group: to observers all nodes are one source."""
+        """The one recorder of all coordinators of a group: to observers all nodes are one source."""
         if group not in self._recorders:
             self._recorders[group] = self.recorder("coordinator", group)
         return self._recorders[group]
@@ -192,7 +192,7 @@ class Environment:
         """Operators do this about topics that grew unnoticed: leaders that skipped their assignment compute one.
 
         So does a cooperative group whose static leader died between giving partitions up and the join that gives them
-        on: it is handed back what it kept, and no member is asked to join.
+        on: its kept ones are handed back to it, and no member is asked to join.
         """
         if not self._plan.has(FaultKind.UNNOTICED_GROWTH):
             for member in self.members:

@@ -25,7 +25,7 @@ Start = Callable[..., Application]
 
 
 def build_members(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
-    """Give the environment its member processes, all down, and say what there is to own."""
+    """Give the environment its member processes, all down, and name the partitions to own."""
     if environment.plan.has(FaultKind.JOINT_START):
         environment.struck.note(FaultKind.JOINT_START)
     if options.protocol is SimulatedProtocol.CONNECT:

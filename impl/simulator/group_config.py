@@ -1,5 +1,5 @@
 """The settings of a simulated group: fixed times, shorter than Kafka's defaults where those would only be waited out,
-and what each run draws for itself."""
+and those that each run draws for itself."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ thousand, for they look for another every 100 ms.
 """
 
 LONG_POLL_MS: Final = 10_000
-"""How long it waits in an application that calls it rarely; with what follows it stays below max.poll.interval.ms."""
+"""How long it waits in an application that calls it rarely; with its pauses it stays below max.poll.interval.ms."""
 
 NAMING: Final = 0.3
 """The share of groups whose members name the generation of their ``sticky`` claims, where all are alike."""

@@ -14,7 +14,7 @@ JOIN_GROUP_VERSIONS: Final = (3, 4, 5, 9)
 """Before KIP-394, with it, with static members (KIP-345), and with KIP-814."""
 
 OF_STATIC_MEMBERS: Final = (9,)
-"""Older ones that lead and come back take what they compute for what the group has (KAFKA-13435), and overlook topics
+"""Older ones that lead and come back take their own assignment for the group's (KAFKA-13435), and overlook topics
 that changed meanwhile."""
 
 OLD_VERSION: Final = 5

@@ -1,9 +1,9 @@
 """A coordinator's reading of its log, ``__consumer_offsets``, takes long, or fails part-way.
 
 Kafka has two answers to a read that fails (a segment that cannot be read, a record that cannot be parsed, no memory
-for a large batch). Both drop what was read until then; the log stays as it is, and the next leader may read it.
+for a large batch). Both drop the records read until then; the log stays as it is, and the next leader may read it.
 
-- The Java coordinators (``CoordinatorRuntime``): the shard is FAILED, and whatever is asked of it is answered
+- The Java coordinators (``CoordinatorRuntime``): the shard is FAILED, and every request to it is answered
   NOT_COORDINATOR. Look-ups still name the node, so members ask in vain until the partition gets another leader, which
   no time-out brings about: it takes an operator.
 - The Scala coordinator (``GroupMetadataManager.loadGroupsAndOffsets``) says so in its own output, and the partition

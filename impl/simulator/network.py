@@ -1,8 +1,8 @@
 """The simulated network between members and their coordinator.
 
-A connection is a pair of first-in-first-out streams, as TCP gives them: what was sent first arrives first, late or
+A connection is a pair of first-in-first-out streams, as TCP gives them: bytes sent first arrive first, late or
 never. A connection that breaks leaves every request on it without an answer (its outcome is *unknown*, given as None);
-those that were already on their way may still arrive, and then later than what the next connection carried. This is
+those that were already on their way may still arrive, and then later than those of the next connection. This is
 the only way in which requests of one member overtake each other. A request may also be delivered twice.
 """
 
@@ -36,7 +36,7 @@ Token = tuple[int, int]
 Receive = Callable[[int, MemberReply | None], None]
 
 Serve = Callable[[int, Token | None, MemberRequest], None]
-"""A node gets a request: the number of the node, what to answer to (None: no member waits any more), the request."""
+"""A node gets a request: the number of the node, the answer's token (None: no member waits any more), the request."""
 
 
 def unnoticed(_struck: object) -> None:
@@ -119,7 +119,7 @@ class SimulatedNetwork:
         return chance > 0 and self.random.random() < chance
 
     def strikes(self, kind: FaultKind, chance: float) -> bool:
-        """As `happens`; what strikes is noticed."""
+        """As `happens`; a fault that strikes is noticed."""
         struck = self.happens(chance)
         if struck:
             self.on_strike(kind)
@@ -191,7 +191,7 @@ class Connection:
         self._clock.at(arrival_ms, partial(self._deliver, self._number, correlation_id, reply))
 
     def _deliver(self, number: int, correlation_id: int, reply: MemberReply) -> None:
-        """The reply reaches the member, unless it has given the request up; bytes are read as what was asked for."""
+        """The reply reaches the member, unless it has given the request up; bytes are read by the request's type."""
         if number != self._number or self._waiting.pop(correlation_id, None) is None:
             return
         expected = self._types.pop(correlation_id)
@@ -202,7 +202,7 @@ class Connection:
     # -------------------------------------------------------------------------------------------- breaking
 
     def close(self) -> None:
-        """The member is gone, and waits for no replies; what was sent still arrives, as bytes in a socket do."""
+        """The member is gone, and waits for no replies; requests sent still arrive, as bytes in a socket do."""
         self._waiting.clear()
         self._types.clear()
         self._let_go(chance=1.0)

@@ -1,8 +1,8 @@
-"""The nodes of a simulated cluster: which of them coordinates the group, and what becomes of those that did.
+"""The nodes of a simulated cluster: which of them coordinates the group, and the fate of those that did.
 
 All of them share the log of the group. One that is killed or paused stays silent until another is elected and has read
 the log. A paused one that runs again later has been deposed and does not know: for a while it answers from memory
-the members that still ask it, and what it writes counts nowhere (``classic_zombie`` says the same of the model).
+the members that still ask it, and its writes count nowhere (``classic_zombie`` says the same of the model).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEARNING_MS: Final = 3_000
 """How long a node that was paused and runs again does not know that it was deposed."""
 
 NEVER: Final = -1
-"""The epoch of what did not happen."""
+"""The epoch of an event that did not happen."""
 
 NODES: Final = 3
 
@@ -75,7 +75,7 @@ class NodeLog:
 
 
 class Node:
-    """A coordinator on a node; ``inbox`` is what reached its socket while it was paused.
+    """A coordinator on a node; ``inbox`` has requests that reached its socket while it was paused.
 
     ``failed_in`` is the last epoch in which it could not read its log: in that one it does not try again.
     """
@@ -100,7 +100,7 @@ class Node:
 class Nodes:
     """The cluster under one group. ``start`` makes a coordinator on a log; ``recorder`` is the harness's.
 
-    ``reading`` says of each reading of the log how long it takes, and what becomes of it.
+    ``reading`` says of each reading of the log how long it takes, and how it ends.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Nodes:
     # -------------------------------------------------------------------------------------------- faults of nodes
 
     def fail_over(self, choice: int) -> None:
-        """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for what each choice means."""
+        """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for the meaning of each choice."""
         node, now_ms, epoch = self.leader, self._clock.now_ms, self.epoch
         if node.is_silent:
             return
@@ -214,7 +214,7 @@ class Nodes:
             self._clock.after(ELECTION_MS, lambda: self._succeed(node, 0))
 
     def resume(self) -> None:
-        """Every paused node runs on: first what waited in its socket, then whatever time has made due."""
+        """Every paused node runs on: first the requests in its socket, then all timers that are due."""
         paused, self._paused = self._paused, []
         for node in paused:
             node.is_paused = False
@@ -236,7 +236,7 @@ class Nodes:
         self._advance(node)
 
     def move(self, loading_ms: int) -> None:
-        """The leader hands the group over in good order: it refuses what is parked, and another reads the log."""
+        """The leader hands the group over in good order: it refuses parked requests, and another reads the log."""
         node = self.leader
         if not node.is_silent:
             self.answer(node, node.coordinator.unload(self._clock.now_ms, self.epoch + 1))

@@ -1,9 +1,9 @@
 """A member process in virtual time: an application thread, a heartbeat thread and its connections.
 
-The application thread alternates between `poll` and whatever else it does; while it is inside a poll, every reply wakes
+The application thread alternates between `poll` and its other work; while it is inside a poll, every reply wakes
 it. An application that polls rarely goes on in its poll when something happened to the member, or when the coordinator
 asked for it, and not sooner. The heartbeat thread ticks at the deadlines that the coordinator names. A paused process
-does neither, and what reaches its socket meanwhile waits there.
+does neither, and bytes that reach its socket meanwhile wait there.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class MemberProcess:
     # -------------------------------------------------------------------------------------------- application thread
 
     def _enter_poll(self) -> None:
-        """The application calls ``poll``; what arrived while it was paused is read first."""
+        """The application calls ``poll``; replies that arrived while it was paused are read first."""
         self._in_poll = True
         self._read_arrived()
         if self.application is not None:
@@ -188,7 +188,7 @@ class MemberProcess:
             self._poll()
 
     def _survives(self, step: Callable[[int], None]) -> bool:
-        """Run a step of the application; what its coordinator raises ends the process.
+        """Run a step of the application; an exception of its coordinator ends the process.
 
         A static member that was fenced is started again by its supervisor: its own late JoinGroup can do that to it.
         So is any that died of another error in ``restarted_after``. Any other death is remembered: a healthy group has
@@ -236,7 +236,7 @@ class MemberProcess:
     # -------------------------------------------------------------------------------------------- connection
 
     def _read_arrived(self) -> None:
-        """Read what waited in the socket while the process was paused."""
+        """Read the replies that waited in the socket while the process was paused."""
         arrived, self._arrived = self._arrived, []
         for read in arrived:
             read()
@@ -271,7 +271,7 @@ class MemberProcess:
             self._send()
 
     def _send(self) -> None:
-        """Send what is to be sent, and see to it that the heartbeat thread wakes in time."""
+        """Send all pending requests, and see to it that the heartbeat thread wakes in time."""
         application, connections = self.application, self._connections
         if application is None or connections is None:
             return

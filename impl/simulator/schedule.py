@@ -84,10 +84,10 @@ def _drawn_of_mixed(seed: int) -> SimulatedProtocol:
 def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
-    ``options.actions`` stand in the place of what is drawn. Actions listed in ``options.omit`` are left out, and with
+    ``options.actions`` stand in the place of drawn ones. Actions listed in ``options.omit`` are left out, and with
     them those that no longer apply (a resume without its pause). On an upgrade path it is the rolling restarts with
     ``options.steps`` // 2 others between. The bounds say how many members and partitions there are; their budgets count
-    what the schedule holds.
+    the actions of the schedule.
     """
     protocol = drawn_protocol(seed, options)
     random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade_path

@@ -12,7 +12,7 @@ from rebalance_check.model.vocabulary.status_course import NO_GROUP, status_afte
 
 
 class Struck:
-    """Follows the status of the group, and notes what strikes; a run without a group is in none all the time."""
+    """Follows the status of the group, and notes striking faults; a run without a group is in none all the time."""
 
     def __init__(self) -> None:
         self._status = NO_GROUP

@@ -40,7 +40,7 @@ NAME: Final = "simulator"
 class SimulatorSubject:
     """A whole group in virtual time, disturbed by churn and by the faults that the seed draws.
 
-    ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
+    ``options`` add to `Bounds`: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
     protocols ``status`` and ``connect-config`` it is a cluster of stores. ``listener`` receives each event at once;
     without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. ``choices``
     note those of the run. The mutant is planted while a method runs, and only then.
@@ -93,7 +93,7 @@ class SimulatorSubject:
         return self._take()
 
     def perform(self, action: Action) -> Sequence[Event]:
-        """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only.
+        """Do one churn action, and let its immediate effects happen; time passes in `AdvanceClock` and `Heal` only.
 
         Raises `RebalanceCheckError` before `open`, and for an action that the protocol of the run does not know.
         """
@@ -107,7 +107,7 @@ class SimulatorSubject:
         return self._take()
 
     def close(self) -> Sequence[Event]:
-        """End the run; `RunEnded` names what had not settled when it was healed."""
+        """End the run; `RunEnded` names work that was unsettled when it was healed."""
         ended, self._run = self._run, None
         if ended is not None:
             with choosing(self._choices):
@@ -145,7 +145,7 @@ class GroupRun:
     def perform(self, action: Action) -> None:
         """Do one churn action; raises `RebalanceCheckError` for one that groups do not know.
 
-        A run in which something spins is over: what spins is pending, and no further action is done.
+        A run in which something spins is over: the spinning work is pending, and no further action is done.
         """
         if self._spins:
             return
@@ -166,7 +166,7 @@ class GroupRun:
         effect(self._environment, action)
 
     def close(self) -> None:
-        """End the run; `RunEnded` names what had not settled when it was healed."""
+        """End the run; `RunEnded` names work that was unsettled when it was healed."""
         self._environment.progress.release()
         environment = self._environment
         environment.harness.emit(

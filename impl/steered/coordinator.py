@@ -1,4 +1,4 @@
-"""The interface of a group coordinator that is driven by hand, and what an observer sees of its groups."""
+"""The interface of a group coordinator that is driven by hand, and an observer's view of its groups."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ class SteeredCoordinator(Protocol):
         """From now on appends fail with ``error``; with NONE they succeed again."""
 
     def hold(self) -> None:
-        """From now on, what is appended is not committed: the high watermark stops."""
+        """From now on, appends are not committed: the high watermark stops."""
 
     def release(self, now_ms: int) -> Answers:
-        """What was held is committed, and later appends at once: the high watermark catches up."""
+        """Held appends are committed, and later appends at once: the high watermark catches up."""
         ...
 
     # ------------------------------------------------------------------------------------------ failover
@@ -116,7 +116,7 @@ class SteeredCoordinator(Protocol):
         """The coordinator dies without a reply; another one, as in `elect`, begins to load."""
 
     def unload(self, now_ms: int) -> Answers:
-        """The coordinator stops serving, and answers what is parked."""
+        """The coordinator stops serving, and answers parked requests."""
         ...
 
     def elect(self, lost: int) -> None:

@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 class PreferredLeader(Choices):
-    """Leads where `preferred` (what a member id begins with) says, if it may; else as `Choices`."""
+    """Leads where `preferred` (the beginning of a member id) says, if it may; else as `Choices`."""
 
     __slots__ = ("preferred",)
 
@@ -163,14 +163,14 @@ class InProcess:
         self.elect(lost)
 
     def unload(self, now_ms: int) -> Answers:
-        """Stop serving, and reading; what is parked or not committed is refused."""
+        """Stop serving, and reading; parked requests and uncommitted writes are refused."""
         self._is_loading = False
         answers = self.coordinator.unload(self._pass_until(now_ms))
         self.log.lose(0)
         return answers
 
     def elect(self, lost: int) -> None:
-        """The next coordinator begins to read what it has of the log."""
+        """The next coordinator begins to read its part of the log."""
         self.log.lose(lost)
         for recorder in self._harness if lost else ():
             recorder.emit(LogTailLost(records=lost))

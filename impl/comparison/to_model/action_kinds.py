@@ -1,4 +1,4 @@
-"""Which actions of the model the coordinator under test has a part in, and which part."""
+"""The actions of the model in which the coordinator under test has a part, and its part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUESTS: Final = frozenset(
 """The actions in which a request of a member arrives."""
 
 BREAKS_THE_CONNECTION: Final = frozenset({ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP, ActionKind.DROP_CONNECTION})
-"""The steps of a member or the network after which no member hears what is parked."""
+"""The steps of a member or the network after which no member hears of parked requests."""
 
 FAILOVER: Final = frozenset(
     {
@@ -31,7 +31,7 @@ FAILOVER: Final = frozenset(
         ActionKind.RESIGN_ZOMBIE_COORDINATOR,
     }
 )
-"""What happens to the coordinator itself. The choice of these is not its own but ours."""
+"""Steps of the coordinator itself, from a commit to a deposition. The choice of these is not its own but ours."""
 
 COORDINATOR_STEPS: Final = (
     REQUESTS

@@ -49,7 +49,7 @@ ASSIGNORS: Mapping[RebalanceProtocol, str] = {
 
 
 class OwnedPartitions(NamedTuple):
-    """What the leader learns about a member: the partitions it claims, and in which generation (-1: in none)."""
+    """The leader's knowledge of a member: the partitions it claims, and in which generation (-1: in none)."""
 
     member: str
     partitions: tuple[str, ...]
@@ -57,7 +57,7 @@ class OwnedPartitions(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer to ``member``: what model and coordinator must agree on, as in `RequestAnswered`.
+    """An answer to ``member``: the fields on which model and coordinator must agree, as in `RequestAnswered`.
 
     ``leader`` and ``claims`` name members by the prefixes of their member ids.
     """
@@ -73,7 +73,7 @@ class Answer(NamedTuple):
     skips_assignment: bool = False
 
     def __str__(self) -> str:
-        """``JoinGroup NONE to m0, generation 1, leader m0, range``: what it says, and nothing of the rest."""
+        """``JoinGroup NONE to m0, generation 1, leader m0, range``: the fields that it has, and nothing of the rest."""
         said = {
             "generation": "" if self.generation == NO_GENERATION else self.generation,
             "leader": self.leader,
@@ -130,7 +130,7 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
 
 
 def stale_error(before: State, config: Config) -> Error:
-    """What a copy under a forgotten id is answered: that of a JoinGroup is looked at after its protocols."""
+    """The answer to a copy under a forgotten id: that of a JoinGroup is looked at after its protocols."""
     if before.duplicate.kind == MessageKind.JOIN_REQUEST and not is_compatible_duplicate(config, before):
         return Error.INCONSISTENT_GROUP_PROTOCOL
     replaced = holder_of(before, before.duplicate.member) is not None
@@ -161,7 +161,7 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
 
 
 def owned_partitions(state: State, x: int) -> OwnedPartitions:
-    """What the coordinator holds of the metadata of ``x``."""
+    """The coordinator's part of the metadata of ``x``."""
     member = state.member[x]
     return OwnedPartitions(
         id_prefix_of(state, x), partitions_of(member.owned_partitions), member.owned_generation or NO_GENERATION
@@ -203,7 +203,7 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
 
 
 def owned_partitions_in(member: JoinedMember) -> OwnedPartitions:
-    """What a member's metadata say; an EAGER member's say nothing about partitions."""
+    """The claims in a member's metadata; an EAGER member's say nothing about partitions."""
     subscription = read_subscription(member.metadata)
     owned = tuple(sorted(str(owned.name) for owned in subscription.owned))
     generation = NO_GENERATION if subscription.generation is None else subscription.generation
@@ -211,12 +211,12 @@ def owned_partitions_in(member: JoinedMember) -> OwnedPartitions:
 
 
 def assigned(assignment: bytes) -> tuple[str, ...]:
-    """The partitions in the assignment bytes; none in no bytes, which is what a member gets that the leader forgot."""
+    """The partitions in the assignment bytes; none in no bytes, which a member gets that the leader forgot."""
     if not assignment:
         return ()
     return tuple(sorted(str(tp.name) for tp in read_assignment(assignment).partitions))
 
 
 def member_of(member_id: str) -> str:
-    """What a member id begins with, a client id or an instance id: ``m0`` of ``m0-4711``."""
+    """The beginning of a member id, a client id or an instance id: ``m0`` of ``m0-4711``."""
     return member_id.partition("-")[0]

@@ -39,8 +39,8 @@ class Ids:
 class CopyableInProcess(InProcess):
     """`InProcess` that `copy.deepcopy` can copy at any time.
 
-    An outcome that waits for a write cannot be copied. So a copy from before the writes were held is kept, and what
-    was done since then is done again on a copy of that.
+    An outcome that waits for a write cannot be copied. So a copy from before writes were held is kept, and the steps
+    since then are done again on a copy of that.
     """
 
     _held: tuple[CopyableInProcess, list[tuple[str, tuple[Any, ...]]]] | None = None
@@ -59,7 +59,7 @@ class CopyableInProcess(InProcess):
         return copied
 
     def _note(self, method: str, *arguments: Any) -> None:
-        """Remember what is done while writes are held."""
+        """Remember the calls made while writes are held."""
         if self._held is not None:
             self._held[1].append((method, arguments))
 
@@ -99,7 +99,7 @@ class CopyableInProcess(InProcess):
         return super().unload(now_ms)
 
     def elect(self, lost: int) -> None:
-        """The next coordinator begins to read what it has of the log: nothing waits for a write any more."""
+        """The next coordinator begins to read its part of the log: nothing waits for a write any more."""
         self._held = None
         super().elect(lost)
 

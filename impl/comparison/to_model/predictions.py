@@ -1,8 +1,8 @@
-"""What the model of some bounds says about each state and action, worked out once and shared by runs.
+"""The model's predictions, within some bounds, for each state and action, worked out once and shared by runs.
 
 Runs of the same bounds go the same ways again and again: a tour of all transitions visits each about six times. Equal
-states are one object here, so that a look at its place stands for stepping the model and for describing what it
-predicts. A state that came from here must not be changed.
+states are one object here, so that a look at its place stands for stepping the model and for describing its
+predictions. A state that came from here must not be changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Allowed = tuple[StepOutcome, Any, Any]
 
 
 class _Place:
-    """A state, its bytes, and what was asked about it."""
+    """A state, its bytes, and the answers to questions about it."""
 
     __slots__ = ("after", "allowed", "enabled", "packed", "state")
 
@@ -58,7 +58,7 @@ class Predictions:
         return self._place(state).packed
 
     def enabled(self, state: Any) -> list[Action]:
-        """What may happen next, always in the same order."""
+        """The actions that may happen next, always in the same order."""
         place = self._place(state)
         if place.enabled is None:
             place.enabled = self.machine.enabled(place.state)
@@ -76,7 +76,7 @@ class Predictions:
             return found
 
     def allowed(self, state: Any, action: Action) -> tuple[Allowed, ...]:
-        """What the model allows after an action, the wished outcome first, and then what else may be chosen."""
+        """The outcomes that the model allows after an action, the wished one first, then the other choices."""
         place = self._place(state)
         found = place.allowed.get(action)
         if found is None:
@@ -94,7 +94,7 @@ class Predictions:
         return [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
 
     def _predicted(self, action: Action, before: Any, after: Any) -> StepOutcome:
-        """What the model says of one step."""
+        """The model's prediction for one step."""
         answers = predicted_answers(action, before, after, self.machine.config, self.machine.bounds)
         return StepOutcome(answers, predicted_view(after))
 

@@ -1,4 +1,4 @@
-"""The requests of the model's members as real ones: what the model leaves out of a message is remembered here."""
+"""The requests of the model's members as real ones: fields that the model's messages leave out are remembered here."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ JOIN_VERSION_WITHOUT_ID: Final = 3
 """The last JoinGroup that admits a new member at once."""
 COMMIT_VERSION: Final = 8
 OFFSET: Final = 1
-"""What is committed does not matter."""
+"""The offset that is committed does not matter."""
 EAGER_SUBSCRIPTION_VERSION: Final = 0
 OWNED_SUBSCRIPTION_VERSION: Final = 2
 
 
 class RequestWriter:
-    """Writes the members' requests, with what the model leaves out: ids, and the newest JoinGroup reply of each."""
+    """Writes the members' requests, with fields that the model omits: ids, and each one's newest JoinGroup reply."""
 
     __slots__ = ("_bounds", "_group", "_ids", "_leaving", "_newest_id", "_voted")
 
@@ -111,9 +111,9 @@ class RequestWriter:
         )  # fmt: skip
 
     def note_reply(self, m: int, reply: GroupReply, slots: Mapping[str, int]) -> None:
-        """Keep what a JoinGroup reply says; the member learns it when it receives the reply.
+        """Keep the content of a JoinGroup reply; the member learns it when it receives the reply.
 
-        ``slots`` are those of the group's members, by what their ids begin with.
+        ``slots`` are those of the group's members, by the beginning of their ids.
         """
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
             self._newest_id[m] = reply.member_id
@@ -148,7 +148,7 @@ class RequestWriter:
         )
 
     def _protocols(self, m: int, message: Message, state: State) -> tuple[JoinProtocol, ...]:
-        """What the member lists, in its order of preference."""
+        """The protocols that the member lists, in its order of preference."""
         metadata = self._metadata(message, protocol_of(self._bounds, state, m))
         if not self._bounds.upgrade:
             return (JoinProtocol(ASSIGNORS[self._bounds.protocol], metadata),)
@@ -180,7 +180,7 @@ class RequestWriter:
         )
 
     def _assignments(self, m: int, message: Message) -> tuple[SyncAssignment, ...]:
-        """What the leader decided, for the member ids that its reply named."""
+        """The shares that the leader decided, for the member ids that its reply named."""
         shares = [(member_id, self._owned(message.parts[slot])) for member_id, slot in self._group[m]]
         return tuple(SyncAssignment(who, write_assignment(Assignment(partitions=share))) for who, share in shares)
 

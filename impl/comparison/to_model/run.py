@@ -43,9 +43,9 @@ class ConformanceRun:
 
     Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
     goes on from the one that the coordinator took. Where an observer cannot see which one that was (a broker on a
-    socket does not show its leader), all that agree with what was seen stay possible until an answer tells them apart.
+    socket does not show its leader), all that fit the observation stay possible until an answer tells them apart.
     ``predictions`` are shared by runs of the same bounds that go the same ways; they may be those of a mutant of the
-    model. ``name`` is what a difference calls the coordinator, ``seed`` is noted in its schedule.
+    model. ``name`` is the coordinator's in differences, ``seed`` is noted in its schedule.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ConformanceRun:
         transport.open(bounds)
 
     def enabled(self) -> list[Action]:
-        """What may happen next, always in the same order."""
+        """The actions that may happen next, always in the same order."""
         return self.predictions.enabled(self.state)
 
     def perform(self, action: Action) -> Step | None:
@@ -137,7 +137,7 @@ class ConformanceRun:
             self._shares_transport = False
 
     def close(self) -> None:
-        """Give back what the transport holds."""
+        """Give back the transport's resources."""
         self.transport.close()
 
     @property
@@ -148,7 +148,7 @@ class ConformanceRun:
     # ------------------------------------------------------------------------------------------ the model's own
 
     def _own_step(self, action: Action, before: Any, after: Any) -> None:
-        """What a step of a member, or of the network, means for its connection and its member id."""
+        """The effect of a step of a member, or of the network, on its connection and its member id."""
         m = action.member
         if action.kind is ActionKind.DUPLICATE_REQUEST:
             self._duplicate = self._requests.request(m, before)
@@ -203,7 +203,7 @@ class ConformanceRun:
         return self.transport
 
     def _fail_over(self, action: Action) -> None:
-        """Do to the coordinator what a step of `FAILOVER` says; a choice other than 0 loses the record under way."""
+        """Do a step of `FAILOVER` to the coordinator; a choice other than 0 loses the record under way."""
         match action.kind:
             case ActionKind.COMMIT_APPEND:
                 self._steered.release_writes()
@@ -221,7 +221,7 @@ class ConformanceRun:
                 self._steered.resign_zombie()
 
     def _provoke(self, action: Action, before: Any) -> tuple[Answer, ...] | None:
-        """Do to the coordinator what ``action`` says; the answers, where they are there at once."""
+        """Do ``action`` to the coordinator; the answers, where they are there at once."""
         m = action.member
         match action.kind:
             case ActionKind.EXPIRE_SESSION:
@@ -259,7 +259,7 @@ class ConformanceRun:
     def _collect(self, begun: _Begun) -> tuple[Answer, ...]:
         """The answers that the coordinator gives, sorted.
 
-        What a copy is answered counts only where the model can tell, that is for a stale one.
+        The answer to a copy counts only where the model can tell, that is for a stale one.
         """
         answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed), begun)
         if begun.action.kind is ActionKind.DELIVER_DUPLICATE:

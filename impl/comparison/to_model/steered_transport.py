@@ -58,12 +58,12 @@ class SteeredTransport(Generic[C]):
         self._sent_to(self.coordinator.handle(self._token(connection), request, START_MS))
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:  # noqa: ARG002 - nothing is ever under way here
-        """What the coordinator has answered since the last call."""
+        """The coordinator's answers since the last call."""
         arrived, self._arrived = self._arrived, []
         return arrived
 
     def disconnect(self, connection: int) -> None:
-        """Answers to what was sent so far are dropped."""
+        """Answers to all requests sent so far are dropped."""
         self._incarnations[connection] = self._incarnations.get(connection, 0) + 1
 
     def expire(self, member_id: str) -> None:
@@ -89,11 +89,11 @@ class SteeredTransport(Generic[C]):
         return error
 
     def observe(self) -> Observation | None:
-        """The group, with what only an insider sees; None while no coordinator serves."""
+        """The group, with the fields that only an insider sees; None while no coordinator serves."""
         return self.coordinator.observe(GROUP_ID) if self._serving else None
 
     def may_change(self, patience: int) -> bool:  # noqa: ARG002 - nothing is ever under way here
-        """What was observed is final: what is due at this instant has happened."""
+        """The last observation is final: everything due at this instant has happened."""
         return False
 
     def prefer_leader(self, prefix: str) -> None:
@@ -107,11 +107,11 @@ class SteeredTransport(Generic[C]):
     # ------------------------------------------------------------------------------------------ failover
 
     def hold_writes(self) -> None:
-        """From now on, what is appended to the log is not committed."""
+        """From now on, appends to the log are not committed."""
         self.coordinator.hold()
 
     def release_writes(self) -> None:
-        """What was held is committed, and what comes is at once."""
+        """Held appends are committed, and later ones at once."""
         self._sent_to(self.coordinator.release(START_MS))
 
     def crash_coordinator(self, lost: int) -> None:
@@ -123,7 +123,7 @@ class SteeredTransport(Generic[C]):
         self._look()
 
     def resign_coordinator(self, lost: int) -> None:
-        """The coordinator stops serving, and answers what is parked; the one after it will lack ``lost`` records."""
+        """The coordinator stops serving, and answers parked requests; the one after it will lack ``lost`` records."""
         self._serving = False
         self._lost = lost
         self._sent_to(self.coordinator.unload(START_MS))
@@ -164,7 +164,7 @@ class SteeredTransport(Generic[C]):
         self._look()
 
     def _look(self) -> None:
-        """The group may have changed: a coordinator elsewhere is asked here what `observe` will need."""
+        """The group may have changed: a coordinator elsewhere is asked here for all that `observe` will need."""
 
     def _take(self, answers: Answers) -> None:
         """Keep the replies whose connections are still open."""

@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RequestAnswered, RunEnded, RunStarted
 
 ACTIONS = frozenset(rule.kind for rule in MODEL.rules)
-"""What such a subject understands: the protocol steps of the classic model."""
+"""The actions of such a subject: the protocol steps of the classic model."""
 
 
 class ConformanceSubject:
@@ -87,7 +87,7 @@ class ConformanceSubject:
         )
 
     def _events(self, step: Step) -> list[Event]:
-        """What the coordinator recorded, then its answers; or what the member did."""
+        """The events of the coordinator, then its answers; or those of the member."""
         if step.action.kind not in COORDINATOR_STEPS:
             return self._observer.observe(step.action, step.before, step.after)
         recorded = [replace(event, source=COORDINATOR) for event in self._recorded]

@@ -22,7 +22,7 @@ TRIES: Final = 50
 
 
 class Tour:
-    """What is left of a graph, and the way to it."""
+    """The part of a graph that is left, and the way to it."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._graph = Graph(machine_for(bounds))
@@ -98,7 +98,7 @@ class Tour:
             self._miss(node, action)
 
     def close(self, node: bytes, action: Action) -> None:
-        """Every walk that takes this transition ends here: it is done with, and what lies beyond it alone is out of
+        """Every walk that takes this transition ends here: it is done with, and all that lies beyond it alone is out of
         reach."""
         self._left[node] = [each for each in self._left[node] if each != action]
         self._closed.add((node, action))

@@ -35,7 +35,7 @@ def _nothing() -> None:
 class Coordinator:
     """A coordinator under test: its name, and how a way to it is opened for a seed, which may decide its member ids.
 
-    Where it is in another process, ``flush`` sends what was begun, and ``at_once`` runs share the way there.
+    Where it is in another process, ``flush`` sends the steps begun, and ``at_once`` runs share the way there.
     ``entries`` are its ``subject``'s known differences.
     """
 
@@ -56,7 +56,7 @@ class Coordinator:
         return "" if entry is None else entry.name
 
     def again(self, schedule: Schedule) -> Difference | None:
-        """Do what a schedule says, without what is not enabled."""
+        """Do the actions of a schedule, without those that are not enabled."""
         return compared(Walk(self.run(schedule.bounds, schedule.seed), Itinerary(schedule.actions)))
 
     def smaller(self, found: Difference) -> Difference:
@@ -70,7 +70,7 @@ class Coordinator:
 
 
 class _TourGuide:
-    """Takes what is left of the graph, nearest first; ``way`` leads to where something is left."""
+    """Takes the transitions left in the graph, nearest first; ``way`` leads to where something is left."""
 
     def __init__(self, tour: Tour, way: list[Action]) -> None:
         self._tour, self._plan = tour, way

@@ -1,4 +1,4 @@
-"""What a conformance run needs of a coordinator under test, wherever it runs."""
+"""The coordinator under test as a conformance run drives it, wherever it runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Transport(Protocol):
         ...
 
     def disconnect(self, connection: int) -> None:
-        """Close a connection: what is still unanswered on it stays so."""
+        """Close a connection: requests still unanswered on it stay so."""
 
     def expire(self, member_id: str) -> None:
         """Let the session of this member, and of no other, run out."""
@@ -54,7 +54,7 @@ class Transport(Protocol):
         """The group as it stands; None from a coordinator that cannot be asked."""
 
     def may_change(self, patience: int) -> bool:
-        """Whether what was observed may not be final, because timers of 0 ms fire when they like: False, or True after
+        """Whether the observation may not be final, because timers of 0 ms fire when they like: False, or True after
         a while. ``patience`` is how often it was asked before in this step."""
         ...
 

@@ -14,7 +14,7 @@ from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus, Phase
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Status, members and their assignments, generation and leader ("" for none); None is what cannot be seen.
+    """Status, members and their assignments, generation and leader ("" for none); None is a field that cannot be seen.
 
     Members are named by the prefixes of their ids (`model.classic.observer.member_ids`).
     """

@@ -1,4 +1,4 @@
-"""Walks through the state graph of the model that a coordinator follows: what guides them is free to choose."""
+"""Walks through the state graph of the model that a coordinator follows: their guide is free to choose."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Guide(Protocol):
 
 
 class Curiosity:
-    """Takes what was taken least, for at most so many ``steps``."""
+    """Takes the action that was taken least, for at most so many ``steps``."""
 
     def __init__(self, random: Random, steps: int) -> None:
         self._random, self._left = random, steps
@@ -40,7 +40,7 @@ class Curiosity:
         return self._curious.choose(actions, self._random) if actions else None
 
     def arrive(self, step: Step) -> None:
-        """It is curious for what it chooses, not for what comes of it."""
+        """It is curious for actions, not for their outcomes."""
 
 
 class Itinerary:
@@ -60,8 +60,8 @@ class Itinerary:
 class Walk:
     """A `rebalance_check.impl.comparison.compare.Run`: the model and a coordinator, and perhaps a ``follower``.
 
-    The follower, another coordinator, does what the first one chose; it ``follows`` until it cannot. ``compared``
-    counts the steps in which the coordinator has a part, ``answers`` what it answered.
+    The follower, another coordinator, does the choices of the first one; it ``follows`` until it cannot. ``compared``
+    counts the steps in which the coordinator has a part, ``answers`` its answers.
     """
 
     def __init__(self, run: ConformanceRun, guide: Guide, follower: ConformanceRun | None = None) -> None:
@@ -78,7 +78,7 @@ class Walk:
         return self.run.actions
 
     def close(self) -> None:
-        """Give back what the coordinator holds."""
+        """Give back the coordinator's resources."""
         self.run.close()
 
     def begin(self) -> bool:
@@ -95,7 +95,7 @@ class Walk:
         return False
 
     def finish(self) -> Difference | None:
-        """Compare what the coordinator did, and let the follower do it; with a difference the walk is over."""
+        """Compare the coordinator's step, and let the follower do it; with a difference the walk is over."""
         step = self.run.finish()
         self.compared += 1
         self.answers.update(f"{answer.api} {answer.error}" for answer in step.answers)

@@ -1,4 +1,4 @@
-"""How work is spread: what workers with too much give up, and where new work goes. Connectors and tasks each alone."""
+"""How work is spread: the surplus that workers give up, and where new work goes. Connectors and tasks each alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Work = dict[str, list[Item]]
 def surplus(work: Mapping[str, Sequence[Item]], configured: Collection[Item]) -> dict[str, list[Item]]:
     """The work that workers above their share give up, so that each holds as many connectors and tasks as the next.
 
-    Shares come from what is configured, so work that waits or is still to be placed counts. Nothing when no worker
+    Shares come from the configured work, so work that waits or is still to be placed counts. Nothing when no worker
     runs anything, or nothing is configured.
     """
     if not configured or not any(work.values()):

@@ -19,7 +19,7 @@ from rebalance_check.impl.protocol.java_order import utf16_key
 
 
 class EagerAssignor:
-    """Deals all work anew in every round; it remembers nothing, and what workers run at present does not matter."""
+    """Deals all work anew in every round; it remembers nothing, and workers' present work does not matter."""
 
     def assign(self, current: Round) -> Assigned:
         """Deal all connectors, then all tasks, over the sorted members in one circle that is never restarted."""

@@ -1,7 +1,7 @@
 """The assignor of the leader of a Connect group since KIP-415 (``IncrementalCooperativeAssignor``).
 
-Workers keep what they run. A round takes away what is deleted, what two workers claim, and what a worker has too much;
-it places what is new. Work that it took away is placed in the next round, when its earlier owner stopped it. Work
+Workers keep what they run. A round takes away deleted work, work that two workers claim, and a worker's surplus;
+it places new work. Work that it took away is placed in the next round, when its earlier owner stopped it. Work
 that was lost with a worker waits for that worker: up to ``scheduled.rebalance.max.delay.ms``.
 """
 
@@ -105,8 +105,8 @@ def _claim_of(current: Round, worker: str) -> tuple[Item, ...]:
 def recall(memory: Memory, current: Round, claims: Claims) -> frozenset[Item]:
     """The assignment before, as far as it can be relied on.
 
-    Nothing when the leader's last round was not completed. When a worker still runs what was taken away, the
-    revocation did not happen, and what is claimed now counts.
+    Nothing when the leader's last round was not completed. When a worker still runs work that was taken away, the
+    revocation did not happen, and the present claims count.
     """
     active = frozenset(chain.from_iterable(claims.values()))
     if memory.previous_revocation & active:
@@ -116,7 +116,7 @@ def recall(memory: Memory, current: Round, claims: Claims) -> frozenset[Item]:
 
 
 def sort_out(previous: frozenset[Item], current: Round, claims: Claims) -> Found:
-    """Compare what was assigned, what is configured and what is claimed."""
+    """Compare assigned, configured and claimed work."""
     configured = current.configured
     claimants = Counter(chain.from_iterable(claims.values()))
     active = frozenset(claimants)
@@ -130,7 +130,7 @@ def sort_out(previous: frozenset[Item], current: Round, claims: Claims) -> Found
 
 
 def revoke_invalid(claims: Claims, found: Found) -> dict[str, list[Item]]:
-    """Take away what is deleted, and what several workers claim from every one of them: it is new in the next round."""
+    """Take away deleted work, and work that several workers claim from all of them: it is new in the next round."""
     invalid = found.deleted | found.duplicated
     return {worker: [item for item in items if item in invalid] for worker, items in claims.items()}
 
@@ -144,7 +144,7 @@ def handle_lost(
     *,
     release: tuple[int, int] = LATEST_RELEASE,
 ) -> tuple[Memory, frozenset[Item]]:
-    """Decide what becomes of the work that no worker claims any more: it is placed as new (the second result), it
+    """Decide on the work that no worker claims any more: it is placed as new (the second result), it
     goes to the candidates in ``work``, or it waits.
     """
     now = current.now_ms
@@ -171,7 +171,7 @@ def _without_delay(memory: Memory) -> Memory:
 
 
 def _deal(work: Work, candidates: Sequence[str], lost: Sequence[Item]) -> None:
-    """Connectors, then tasks, each from the first candidate on, whatever those run already."""
+    """Connectors, then tasks, each from the first candidate on, no matter how much those run already."""
     for of_kind in KINDS:
         for item, candidate in zip(filter(of_kind, lost), cycle(candidates), strict=False):
             work[candidate].append(item)
@@ -236,7 +236,7 @@ def answer(
     revoked: Mapping[str, Sequence[Item]],
     delay_ms: int,
 ) -> Assigned:
-    """An assignment for each worker: what it gets in addition to what it has, and what it gives up."""
+    """An assignment for each worker: the work that it gets in addition to its own, and the work that it gives up."""
     assignments = {}
     for worker, items in work.items():
         added = [item for item in items if item not in kept[worker]]

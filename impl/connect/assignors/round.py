@@ -57,7 +57,7 @@ class Assigned:
 
 
 class ConnectAssignor(Protocol):
-    """An assignor of one worker (``ConnectAssignor``); what it remembers lasts as long as the object."""
+    """An assignor of one worker (``ConnectAssignor``); its memory lasts as long as the object."""
 
     def assign(self, current: Round) -> Assigned:
         """Compute one round as the leader."""
@@ -79,7 +79,7 @@ C = TypeVar("C", bound=Configs)
 def leader_configs(known: C, read_again: Callable[[], C], members: Mapping[str, WorkerState]) -> tuple[C, int] | None:
     """The configs to assign by and the offset to write into the assignment; None when some worker has read further.
 
-    ``known`` is what the leader had read when it joined; only when that is not enough it looks again.
+    ``known`` are the configs that the leader had read when it joined; only when they are not enough it looks again.
     """
     needed = furthest(members)
     if known.offset >= needed:

@@ -1,6 +1,6 @@
 """One store's producers and its reader over a `SharedConfigLog`: every step of a record can be done on its own.
 
-By default a channel is prompt: what the store submits is done before `ConfigChannel.submit` returns, unless the
+By default a channel is prompt: a submitted call is done before `ConfigChannel.submit` returns, unless the
 topic is unreadable or unwritable. With ``prompt=False`` nothing happens until the owner says so, in any order that
 Kafka allows.
 """
@@ -77,7 +77,7 @@ class ConfigChannel:
             self.pump()
 
     def close_transactions(self) -> None:
-        """The producer is gone, with what it had not committed."""
+        """The producer is gone, with its uncommitted records."""
         self._epoch = None
         for sending in [one for one in self.sending if one.send.transaction]:
             self.sending.remove(sending)
@@ -148,7 +148,7 @@ class ConfigChannel:
         self._store().completed(sending.number)
 
     def fail(self, sending: Sending, why: str = "the send failed") -> None:
-        """Report that a send failed; what was appended of it stays, but for a transaction, which is aborted."""
+        """Report that a send failed; its appended records stay, but for a transaction, which is aborted."""
         self.sending.remove(sending)
         self._abort(sending)
         self._store().completed(sending.number, why)

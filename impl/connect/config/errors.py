@@ -8,7 +8,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class ConfigStoreError(RebalanceCheckError):
-    """The config store could not do what was asked; ``java`` names Kafka's exception."""
+    """The config store could not do as it was asked; ``java`` names Kafka's exception."""
 
     java: ClassVar[str] = "ConnectException"
 

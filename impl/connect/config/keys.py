@@ -55,7 +55,7 @@ def read_config_key(key: str) -> ConfigKey | None:
 
 
 def _read_task_key(key: str) -> ConfigKey | None:
-    """The last piece between hyphens is the number, what lies between it and the prefix is the connector."""
+    """The last piece between hyphens is the number, the text between it and the prefix is the connector."""
     pieces = split_hyphens(key)
     number = parse_int(pieces[-1]) if len(pieces) >= _TASK_PIECES else None
     return None if number is None else ConfigKey(RecordKind.TASK, "-".join(pieces[1:-1]), number)

@@ -1,4 +1,4 @@
-"""The port between a config store and its topic: what a store asks of a log, and what a log reports to the store.
+"""The port between a config store and its topic: a store's calls to a log, and a log's reports to the store.
 
 A log is the store's producers and its reader in one. The store calls `ConfigLog.submit` with a number; the owner of the
 log does the step in its own time, or never, and then calls
@@ -23,7 +23,7 @@ from rebalance_check.impl.connect.config.values import ConfigRecord
 class ExactlyOnce(StrEnum):
     """``exactly.once.source.support``: anything but disabled makes privileged writes transactions that can be fenced.
 
-    Only ``enabled`` makes readers pass over what was not committed.
+    Only ``enabled`` makes readers pass over uncommitted records.
     """
 
     DISABLED = "disabled"
@@ -77,7 +77,7 @@ class ConfigLog(Protocol):
         """Close the producer that can be fenced, without waiting."""
 
     def close(self) -> None:
-        """Read no more and close the plain producer, after what it sends has been answered."""
+        """Read no more and close the plain producer, after its sends have been answered."""
 
 
 class ConfigReader(Protocol):

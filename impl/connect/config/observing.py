@@ -30,7 +30,7 @@ _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure
 
 
 def config_text(config: Properties | None) -> str:
-    """A text that is equal exactly where configurations are equal, whatever the order of their fields."""
+    """A text that is equal exactly where configurations are equal, in any order of their fields."""
     return "" if config is None else _ENCODER.encode(config)
 
 

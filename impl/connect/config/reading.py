@@ -1,4 +1,4 @@
-"""The fold of the config topic: what each record does to what a worker knows, whenever it is read.
+"""The fold of the config topic: the effect of each record on a worker's knowledge, whenever it is read.
 
 One function per kind of record (``KafkaConfigBackingStore.ConsumeCallback``). Task configurations are kept apart until
 a commit record says that they are complete, so that a writer that dies half-way leaves the earlier ones in force.
@@ -194,7 +194,7 @@ def _read_restart(state: ConfigState, key: ConfigKey, value: JsonValue) -> tuple
 
 
 def _read_logger(state: ConfigState, key: ConfigKey, value: JsonValue) -> tuple[ConfigChange, ...]:  # noqa: ARG001 - one shape for all
-    """A level is passed on, whatever it is."""
+    """A level is passed on, valid or not."""
     level = value.get("level") if isinstance(value, Mapping) else None
     return (LoggingLevelUpdate(key.name, level),) if isinstance(level, str) else ()
 

@@ -1,6 +1,6 @@
 """The config topic in memory: its records, transactions, compaction, and the readers' view of its end.
 
-Nothing happens by itself: what is sent and read is done by the `ConfigChannel` of each store.
+Nothing happens by itself: all sends and reads are done by the `ConfigChannel` of each store.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class SharedConfigLog:
     # -------------------------------------------------------------------------------------------- transactions
 
     def init_transactions(self, member: str) -> int:
-        """A new epoch of the transactional id: what an earlier one has not committed is aborted, and it is fenced."""
+        """A new epoch of the transactional id: an earlier one's uncommitted records are aborted, and it is fenced."""
         self._epoch += 1
         for transaction in list(self._open):
             self.abort(transaction)
@@ -155,7 +155,7 @@ class SharedConfigLog:
     # -------------------------------------------------------------------------------------------- compaction
 
     def compact(self, below: int | None = None, *, tombstones: bool = True) -> None:
-        """Compact what lies below an offset (None: everything that no open transaction holds back).
+        """Compact the records below an offset (None: everything that no open transaction holds back).
 
         ``tombstones`` says whether they stay, as they do for ``delete.retention.ms``.
         """

@@ -18,7 +18,7 @@ NOTHING_READ: Final = -1
 class ConnectorState:
     """The knowledge of one connector, configured or not.
 
-    ``task_count`` is what the last commit said, ``task_configs`` what complete commits brought (also of tasks that are
+    ``task_count`` is that of the last commit, ``task_configs`` those of complete commits (also of tasks that are
     no longer listed), ``applied`` the connector's configuration at the last complete commit, ``generation`` counts
     complete commits that this process read. ``inconsistent``: the last commit lacked tasks. ``pending_fencing``: task
     configurations are newer than the last ``task_count_record``.
@@ -41,7 +41,7 @@ UNKNOWN: Final = ConnectorState()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigSnapshot:
-    """A copy of what was read up to, not including, ``offset``; task configurations without a commit are not in it.
+    """A copy of the configs read up to, not including, ``offset``; task configurations without a commit are not in it.
 
     ``known`` holds every connector that some record named, by name: ask `connectors` which are configured.
     """
@@ -106,7 +106,7 @@ class ConfigSnapshot:
 
     @property
     def task_counts(self) -> Mapping[str, int]:
-        """The configured connectors, sorted, with how many tasks `tasks` lists: what an assignor assigns.
+        """The configured connectors, sorted, with how many tasks `tasks` lists: the work of an assignor.
 
         Raises: TaskCountError as `tasks` does.
         """

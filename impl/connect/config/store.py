@@ -1,7 +1,7 @@
-"""The config store of one worker (``KafkaConfigBackingStore``), sans-IO: write through a log, know what was read back.
+"""The config store of one worker (``KafkaConfigBackingStore``), sans-IO: write through a log, know only records read.
 
 A worker knows a configuration, also one that it wrote itself, only after it has read it back; ``snapshot().offset``
-says how far it read, and is what workers compare with each other when they join their group.
+says how far it read, and workers compare it with each other when they join their group.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class ConfigStore:
         return self._state.snapshot()
 
     def snapshot(self) -> ConfigSnapshot:
-        """A copy of what was read so far; the answer is recorded."""
+        """A copy of the configs read so far; the answer is recorded."""
         taken = self._state.snapshot()
         if self._recorder.listens:
             self._recorder.emit(snapshot_event(self.member, taken))
@@ -292,7 +292,7 @@ class ConfigStore:
     # -------------------------------------------------------------------------------------------- reading
 
     def read(self, offset: int, key: str | None, value: bytes | None) -> None:
-        """Take one record of the topic, as the reader's thread does, and report what it changes.
+        """Take one record of the topic, as the reader's thread does, and report its changes.
 
         Raises: ConfigRecordError at a record at which Kafka's callback throws.
         """

@@ -1,4 +1,4 @@
-"""The values of the config topic: what each kind of record carries, and its bytes as Kafka writes them.
+"""The values of the config topic: the fields of each kind of record, and its bytes as Kafka writes them.
 
 Values are JSON without schemas. Writers put the fields in the order of Kafka's schemas and write a null field as null.
 """
@@ -112,7 +112,7 @@ def logger_record(namespace: str, level: str) -> ConfigRecord:
 
 
 def tombstone(kind: RecordKind, connector: str) -> ConfigRecord:
-    """The record that takes back what earlier records of its key said."""
+    """The record that takes back earlier records of its key."""
     return ConfigRecord(str(ConfigKey(kind, connector)), None)
 
 

@@ -51,7 +51,7 @@ CallStep: TypeAlias = Write | ReadToEnd | InitTransactions
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of one call of Kafka's ``method``, each with what Kafka's message says that failed when it does."""
+    """The steps of one call of Kafka's ``method``, each with its name in Kafka's message when it fails."""
 
     method: str
     steps: tuple[tuple[CallStep, str], ...]
@@ -77,7 +77,7 @@ class ConfigCall:
 
     @property
     def step(self) -> tuple[CallStep, str]:
-        """The step that the call is at, and what Kafka calls it when it fails."""
+        """The step that the call is at, and Kafka's name for it when it fails."""
         return self.plan.steps[self.at]
 
     def result(self) -> None:
@@ -148,7 +148,7 @@ def put_session_key(key: SessionKey) -> Plan:
 
 
 def put_restart(request: RestartRequest) -> Plan:
-    """The leader writes what every worker then plans for itself."""
+    """The leader writes a request; every worker then plans for itself."""
     return _written_and_read("putRestartRequest", f"writing {request} to Kafka", restart_record(request))
 
 

@@ -1,1 +1,1 @@
-"""The herder of a Connect worker: what it starts and stops, and what it writes (``DistributedHerder``, ``Worker``)."""
+"""The herder of a Connect worker: its starts and stops, and its writes (``DistributedHerder``, ``Worker``)."""

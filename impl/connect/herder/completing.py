@@ -12,7 +12,7 @@ class Completing(Revoking):
     """Work is started only where the config topic was read exactly as far as the leader had when it assigned."""
 
     def _complete_rebalance(self) -> Steps[bool]:
-        """Whether what was assigned is started, and no other round is needed for it."""
+        """Whether the assigned work is started, and no other round is needed for it."""
         assigned = self.assignment
         if self.resolved or assigned is None:
             return True
@@ -38,7 +38,7 @@ class Completing(Revoking):
         return (assigned.failed and self.is_leader) or self.config_state.offset < assigned.config_offset
 
     def _follow_up(self) -> bool:
-        """Whether another round must give on what this worker gave up in the last one; asked for once."""
+        """Whether another round must give on the work that this worker gave up in the last one; asked for once."""
         follows, self._revocations_to_follow = self._revocations_to_follow, False
         if follows:
             self.coordinator.request_rejoin("work was revoked")

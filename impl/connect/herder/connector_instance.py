@@ -13,7 +13,7 @@ from rebalance_check.impl.connect.status.codec import ConnectorKey
 class ConnectorInstance(Instance):
     """The thread of a connector. ``reached`` learns that the connector reached STARTED: it may want other task configs.
 
-    A cancelled connector writes nothing more, whatever its thread does: UNASSIGNED was written when it was cancelled.
+    A cancelled connector writes nothing more, even if its thread goes on: UNASSIGNED was written when it was cancelled.
     """
 
     key: ConnectorKey

@@ -34,7 +34,7 @@ BACKOFF_RETRIES: Final = 5
 class HerderParts:
     """The parts that a herder is made of.
 
-    ``configs`` and ``statuses`` are its stores, ``worker`` what runs its connectors and tasks, ``threads`` its process,
+    ``configs`` and ``statuses`` are its stores, ``worker`` runs its connectors and tasks, ``threads`` its process,
     ``peers`` how it reaches other workers, ``producers`` the transactional producers of tasks.
     """
 
@@ -52,7 +52,7 @@ class HerderParts:
 
 
 class HerderCore:
-    """The state of a herder (``DistributedHerder``); only its own thread changes it, but for what callbacks note."""
+    """The state of a herder (``DistributedHerder``); only its own thread changes it, but for notes of callbacks."""
 
     coordinator: WorkerCoordinator
 
@@ -86,7 +86,7 @@ class HerderCore:
         return self.threads.now_ms
 
     def register_metrics(self, metrics: Metrics) -> None:
-        """Register what the worker measures: of its member of the group, and of its rebalances.
+        """Register the worker's metrics: of its member of the group, and of its rebalances.
 
         Raises: RebalanceCheckError where metrics of a worker with this client id are registered.
         """

@@ -1,6 +1,6 @@
 """The herder of a Connect worker (``DistributedHerder``): one thread that joins, starts, stops, writes and answers.
 
-The thread is a generator: where Java's blocks, it yields what it waits for. The owner of the herder calls `poll`
+The thread is a generator: where Java's blocks, it yields a `Wait`. The owner of the herder calls `poll`
 whenever something happened, and again at `next_poll`; heartbeats are the coordinator's `tick`, which goes on while the
 herder is blocked, as in Java.
 """
@@ -26,7 +26,7 @@ DRAIN_MS: Final = 10_000
 
 
 class Herder(Serving):
-    """One worker's herder; see `HerderParts` for what it is made of.
+    """One worker's herder; see `HerderParts` for its parts.
 
     ``make_coordinator`` makes its member of the group, which reports to the herder.
     """
@@ -56,7 +56,7 @@ class Herder(Serving):
     def poll(self) -> None:
         """Go on as far as that is possible now.
 
-        Raises: what the coordinator raises, and `RebalanceCheckError` for a thread that never waits, our mistake.
+        Raises: the coordinator's exceptions, and `RebalanceCheckError` for a thread that never waits, our mistake.
         """
         steps = 0
         while not self._halted and (self._wait.polls or self._wait.is_over(self.now_ms)):
@@ -99,7 +99,7 @@ class Herder(Serving):
         yield from self._halt()
 
     def _tick(self) -> Steps[None]:
-        """One round of the thread; whatever ends it early is looked at again in the next."""
+        """One round of the thread; a cause that ends it early is looked at again in the next."""
         if not self._can_read_configs:
             if not (yield from self._read_configs_to_end()):
                 return

@@ -1,4 +1,4 @@
-"""One start of a connector or task, on a thread of its own, until that thread ends (what both kinds share)."""
+"""One start of a connector or task, on a thread of its own, until that thread ends (the part that both kinds share)."""
 
 from __future__ import annotations
 

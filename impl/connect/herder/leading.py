@@ -34,7 +34,7 @@ class Leading(Requests):
     # ------------------------------------------------------------------------------------------------ assignments
 
     def on_assigned(self, assignment: ConnectAssignment, generation: int) -> None:
-        """Note what is claimed from here on; the leader cleans up and claims the config topic (``onAssigned``)."""
+        """Note the claims from here on; the leader cleans up and claims the config topic (``onAssigned``)."""
         self.mode = self.coordinator.mode
         self.assignment = assignment
         self.generation = generation

@@ -1,4 +1,4 @@
-"""Requests between workers, over the internal REST interface: what a worker asks of the leader of its group."""
+"""Requests between workers, over the internal REST interface: those of a worker to the leader of its group."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Requests(Updating):
     ) -> None:
         """Serve this in ``delay_ms`` at the earliest, and end the member's poll if nothing is due before.
 
-        ``refuse`` is called instead when the herder stops before. The others say in events what is asked for.
+        ``refuse`` is called instead when the herder stops before. The others name the request in events.
         """
         number, self._requests = self._requests, self._requests + 1
         heappush(self._queue, QueuedRequest(self.now_ms + delay_ms, number, serve, refuse))

@@ -33,7 +33,7 @@ class Restarting(Leading):
             self._restarts[request.connector] = request
 
     def _process_restarts(self) -> Steps[None]:
-        """Restart what the requests read since the last tick name."""
+        """Restart the work that requests read since the last tick name."""
         requests, self._restarts = self._restarts, {}
         for connector in sorted(requests):
             if connector in self.config_state:

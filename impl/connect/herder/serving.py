@@ -130,7 +130,7 @@ class Serving(Reconfiguring):
         self._ask("stop", connector, lambda: self._serve_stop(connector, answer), answer)
 
     def restart_connector_and_tasks(self, request: RestartRequest, answer: OnAnswer) -> None:
-        """Have every worker restart what it runs of a connector (KIP-745); only the leader does."""
+        """Have every worker restart its part of a connector (KIP-745); only the leader does."""
         self._ask("restart", request.connector, lambda: self._serve_restart(request, answer), answer)
 
     def restart_work(self, key: WorkKey, answer: OnAnswer) -> None:

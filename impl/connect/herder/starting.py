@@ -17,7 +17,7 @@ class Starting(HerderCore):
     """Starts connectors, then tasks: an eager worker, which stopped all before, all; a cooperative one the rest."""
 
     def start_work(self) -> None:
-        """Start what is assigned and does not run, as the config snapshot at the assignment's offset has it."""
+        """Start assigned work that does not run, as the config snapshot at the assignment's offset has it."""
         assigned = assigned_work(self.assignment or EMPTY)
         self.running -= self.tasks_to_restart
         self.tasks_to_restart.clear()
@@ -40,7 +40,7 @@ class Starting(HerderCore):
         )
 
     def _start(self, key: WorkKey) -> None:
-        """Start one connector or task; what cannot be started is FAILED."""
+        """Start one connector or task; work that cannot be started is FAILED."""
         if isinstance(key, ConnectorKey):
             self._start_connector(key)
         else:

@@ -2,7 +2,7 @@
 
 An event is written with ``put``: RUNNING, PAUSED, STOPPED, RESTARTING, and the tombstone DESTROYED. A worker's
 status of work that another may have by then is written with ``putSafe``: UNASSIGNED and FAILED. Every status carries
-the generation that the herder received last, whatever the group's present one is.
+the generation that the herder received last, even where the group has a later one.
 """
 
 from __future__ import annotations

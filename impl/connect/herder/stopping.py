@@ -19,7 +19,7 @@ CONNECTOR_STOP_MS: Final = 5_000
 
 
 class StopJob:
-    """Stops the work named, ``at_once`` pieces at a time; what takes too long is cancelled and counts as stopped.
+    """Stops the work named, ``at_once`` pieces at a time; a slow one is cancelled and counts as stopped.
 
     ``task_timeout_ms`` is ``task.shutdown.graceful.timeout.ms``, which each task has for itself.
     """

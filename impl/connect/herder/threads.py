@@ -19,5 +19,5 @@ class Threads(Protocol):
         ...
 
     def wake_herder(self) -> None:
-        """Let the herder thread look again at what it waits for."""
+        """Let the herder thread look again at its wait."""
         ...

@@ -1,4 +1,4 @@
-"""Where the herder thread waits: what it waits for, until when, and whether its member is polled meanwhile."""
+"""Where the herder thread waits: for which event, until when, and whether its member is polled meanwhile."""
 
 from __future__ import annotations
 

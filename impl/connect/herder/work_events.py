@@ -37,7 +37,7 @@ def work_of(connectors: Iterable[str], tasks: Iterable[tuple[str, int]]) -> tupl
 
 
 def assigned_work(assignment: ConnectAssignment) -> tuple[WorkKey, ...]:
-    """The keys of what an assignment grants."""
+    """The keys of the work that an assignment grants."""
     return work_of(assignment.connectors, assignment.tasks)
 
 

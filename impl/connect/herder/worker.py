@@ -18,12 +18,12 @@ BehaviourOf = Callable[[WorkKey], Behaviour]
 """The behaviour of the next start of a connector or task."""
 
 
-class AlreadyRuns(RebalanceCheckError):  # noqa: N818 - named for what is wrong
+class AlreadyRuns(RebalanceCheckError):  # noqa: N818 - named for the mistake
     """A connector or task was to be started that exists in this process (Kafka's ``ConnectException``)."""
 
 
 class Worker:
-    """The connectors and tasks of one worker process, by key; what was cancelled is not among them."""
+    """The connectors and tasks of one worker process, by key; cancelled ones are not among them."""
 
     def __init__(self, around: Surroundings, behaviour_of: BehaviourOf) -> None:
         self.instances: dict[WorkKey, Instance] = {}
@@ -61,7 +61,7 @@ class Worker:
         )
 
     def fail_to_start(self, key: WorkKey) -> None:
-        """Write FAILED for what could not be started at all."""
+        """Write FAILED for work that could not be started at all."""
         self._around.events.state_changed(key, InstanceState.FAILED.value)
         self._around.statuses.failed(key)
 

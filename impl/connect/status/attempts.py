@@ -36,7 +36,7 @@ class NoWorkerCachedError(StatusStoreError):
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """One call of put or put_safe: what is sent, again and again, until it is answered or given up."""
+    """One call of put or put_safe: a record that is sent, again and again, until it is answered or given up."""
 
     number: int
     key: ConnectorKey | TaskKey | TopicKey

@@ -60,7 +60,7 @@ class StatusValue:
 
 
 def status_value(status: Status, worker_id: str, generation: int) -> StatusValue:
-    """The value of a status, with the trace of what failed, and of that alone."""
+    """The value of a status, with the trace of a failure, and of that alone."""
     return StatusValue(status, worker_id, generation, BOOM if status is Status.FAILED else None)
 
 
@@ -136,7 +136,7 @@ def read_key(key: str) -> StatusKey | None:
 
 
 def _read_task_key(key: str) -> TaskKey | None:
-    """The last piece between hyphens is the number, what lies between it and the prefix is the connector."""
+    """The last piece between hyphens is the number, the text between it and the prefix is the connector."""
     pieces = split_hyphens(key)
     number = parse_int(pieces[-1]) if len(pieces) >= _TASK_PIECES else None
     return None if number is None else TaskKey("-".join(pieces[2:-1]), number)
@@ -224,7 +224,7 @@ def read_topic(data: bytes) -> TopicValue | None:
 
 
 def _first_object(data: bytes) -> dict[str, Any] | None:
-    """The JSON object that the bytes begin with, whatever follows it; None when they begin with anything else."""
+    """The JSON object that the bytes begin with, with anything behind it; None when they begin with anything else."""
     try:
         value = read_json(data)
     except ConversionError:

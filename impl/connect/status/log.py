@@ -1,4 +1,4 @@
-"""The port between a status store and its topic: what a store asks of a log, and what a log tells a store.
+"""The port between a status store and its topic: a store's calls to a log, and a log's reports to a store.
 
 A log is the store's producer and its reader in one. The store calls `StatusLog.send`; the owner of the log then calls
 
@@ -10,7 +10,7 @@ A log is the store's producer and its reader in one. The store calls `StatusLog.
   beginning when a store starts.
 - ``store.reached(partition, position)`` where compaction removed the last records of a partition;
 - ``store.run_retry()`` while ``store.retries`` is not 0: that is the store's single retry thread at work,
-  which sends at once what the producer's callback hands to it.
+  which sends at once each write that the producer's callback hands to it.
 
 Settings that a real log needs (``KafkaStatusBackingStore``): acks=all, one request in flight, no retries of its own, no
 idempotence; its consumer reads all partitions without a group. Kafka's record is key and value only; ``attempt`` and

@@ -121,7 +121,7 @@ class Channel:
         self.log.append(self.worker, sent)
 
     def answer(self, outcome: SendOutcome) -> None:
-        """The producer reports on the head; only what was appended can be ok, and nothing appended fails fatally.
+        """The producer reports on the head; only appended records can be ok, and none of them fails fatally.
 
         Raises: `RebalanceCheckError` for an outcome that the head cannot have, or when nothing is in flight.
         """
@@ -132,7 +132,7 @@ class Channel:
         self._store().completed(sent.attempt, sent.send, outcome)
 
     def close(self) -> InFlight | None:
-        """The process died: what was not on the wire is gone. The head may still reach the broker; it is returned."""
+        """The process died: records not on the wire are gone. The head may still reach the broker; it is returned."""
         head = self.head
         self.waiting.clear()
         self.store = None

@@ -1,7 +1,7 @@
-"""The status store of one worker (``KafkaStatusBackingStore``): write through a log, believe only what is read back.
+"""The status store of one worker (``KafkaStatusBackingStore``): write through a log, believe only records read back.
 
-``put`` always writes. ``put_safe`` writes unless the cache holds another worker's status of a higher generation; what
-the cache holds is what was *read back*, so check and append are not atomic and a safe write may still overwrite a newer
+``put`` always writes. ``put_safe`` writes unless the cache holds another worker's status of a higher generation; the
+cache holds only statuses *read back*, so check and append are not atomic and a safe write may still overwrite a newer
 status that this worker has not read yet. A write that failed retriably is tried again for as long as nothing speaks
 against it: its entry was removed, the store has moved to another generation, or (safe writes only) a younger write of
 the same entry was sent or the check would now say no.
@@ -132,7 +132,7 @@ class StatusStore(StatusWriting):
         try:
             reason = "fatal" if outcome is SendOutcome.FATAL else self._against_retry(attempt)
         except StatusStoreError:
-            reason = "exception"  # the producer swallows what its callbacks throw
+            reason = "exception"  # the producer swallows exceptions of its callbacks
         if reason:
             self._give_up(attempt, reason)
         else:
@@ -160,7 +160,7 @@ class StatusStore(StatusWriting):
         return ""
 
     def run_retry(self) -> None:
-        """Let the retry thread send what waits longest; nothing is checked any more. Does nothing when none waits."""
+        """Let the retry thread send the oldest waiting write; nothing is checked any more. No-op when none waits."""
         if not self._retries:
             return
         attempt = self._retries.popleft()
@@ -260,7 +260,7 @@ def _usage(value: TopicValue) -> tuple[tuple[str, str], ...]:
 
 
 def _described(fold: Fold) -> tuple[str, str, int]:
-    """Status, worker id and generation of what was read; empty for a removal and for what could not be parsed."""
+    """Status, worker id and generation of the record read; empty for a removal and for one that could not be parsed."""
     if isinstance(fold.value, StatusValue):
         return fold.value.status, fold.value.worker_id or "", fold.value.generation
     return (TOPIC_STATUS if isinstance(fold.value, TopicValue) else ""), "", -1

@@ -111,7 +111,7 @@ class StatusStoreSubject:
         return self._taken()
 
     def observe(self) -> Sequence[Event]:
-        """The events of what was asked of the stores since the last step."""
+        """The events of calls to the stores since the last step."""
         return self._taken()
 
     def records(self, partition: int) -> Sequence[StatusRecord]:

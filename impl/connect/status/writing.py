@@ -65,7 +65,7 @@ class StatusWriting(StatusQueries):
     # -------------------------------------------------------------------------------------------- writing
 
     def put(self, key: ConnectorKey | TaskKey, value: StatusValue) -> None:
-        """Write the status, whatever is cached; DESTROYED writes a tombstone.
+        """Write the status, no matter which is cached; DESTROYED writes a tombstone.
 
         Raises `StatusWriteError` for a value that names no worker and `StatusStoreError` after `stop`.
         """

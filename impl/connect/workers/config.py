@@ -22,9 +22,9 @@ class WorkerConfig(ClientConfig):
     """Settings of one worker (``DistributedConfig``); times in ms.
 
     ``connect_protocol`` is the mode that the worker is configured with: it offers this one and every older one.
-    ``rebalance_timeout_ms`` is ``rebalance.timeout.ms``, the longest time between two polls and what the coordinator
-    grants for joining. ``revoke_on_downgrade`` is no setting of Kafka: it mends KAFKA-13816, where a worker that worked
-    cooperatively and then gets an eager assignment stops nothing of what that assignment leaves out.
+    ``rebalance_timeout_ms`` is ``rebalance.timeout.ms``, the longest time between two polls and, as the coordinator
+    grants it, for joining. ``revoke_on_downgrade`` is no setting of Kafka, and mends KAFKA-13816: a worker that was
+    cooperative and then gets an eager assignment stops none of the work that this assignment leaves out.
 
     Raises: `RebalanceCheckError` for a group instance id, as workers are never static, and for a negative time.
     """

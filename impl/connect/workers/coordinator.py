@@ -1,7 +1,7 @@
 """A Connect worker's member of its group, in all three modes (``WorkerCoordinator``).
 
-The coordinator agrees with the other workers on the owners of work, and a listener (the herder) learns what must stop
-and what is assigned. It holds no running work itself: what it remembers is a *claim*, which may name work that was not
+The coordinator agrees with the other workers on the owners of work, and a listener (the herder) learns the work to stop
+and the work assigned. It holds no running work itself: it remembers a *claim*, which may name work that was not
 started yet, or that was stopped to be started anew.
 """
 
@@ -57,8 +57,8 @@ class WorkerCoordinator(WorkerMembership):
         A worker that finds no coordinator for a heartbeat interval gives up all that it claims (KAFKA-9184), unless it
         is joining already: Java's thread is then inside the join and comes out only joined, or woken up.
 
-        Raises: `GroupError` when the coordinator refuses for good, whatever the listener or an assignor raises,
-        `MalformedBytes` for what cannot be read, and `RebalanceCheckError` for a worker that was closed.
+        Raises: `GroupError` when the coordinator refuses for good, any exception of the listener or an assignor,
+        `MalformedBytes` for bytes that cannot be read, and `RebalanceCheckError` for a worker that was closed.
         """
         if self._closed:
             raise RebalanceCheckError(f"{self.member} was closed and cannot poll any more: start a new worker")
@@ -97,7 +97,7 @@ class WorkerCoordinator(WorkerMembership):
         return assigned is None or assigned.failed or self._rejoin_requested or super().rejoin_needed_or_pending()
 
     def revoke_assignment(self, assignment: ConnectAssignment) -> bool:
-        """Have the listener stop what ``assignment`` lists, as after a back-off; False while that is not finished."""
+        """Have the listener stop the work in ``assignment``, as after a back-off; False while that is not finished."""
         return self._revoked(assignment.leader, assignment.connectors, assignment.tasks, "back-off")
 
     # ------------------------------------------------------------------------------------------------ the contract
@@ -107,7 +107,7 @@ class WorkerCoordinator(WorkerMembership):
         return PROTOCOL_TYPE
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
-        """The URL, how far the config topic was read, and (but for the eager protocol) what this worker claims."""
+        """The URL, how far the config topic was read, and (but for the eager protocol) this worker's claims."""
         self._config_state = self._configs.snapshot()
         state = WorkerState(url=self.url, config_offset=self._config_state.offset, allocation=self._assignment or EMPTY)
         offered = self.worker_config.connect_protocol.offered
@@ -123,10 +123,10 @@ class WorkerCoordinator(WorkerMembership):
         return self._mode is not ConnectMode.EAGER or self._revoked_all("eager join")
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """Give up what the round takes away, then take over what it assigns.
+        """Give up the work that the round takes away, then take over the work that it assigns.
 
-        Raises: `MalformedBytes` for bytes that cannot be read, among them none at all, and whatever the listener
-        raises; the same bytes then come again.
+        Raises: `MalformedBytes` for bytes that cannot be read, among them none at all, and the listener's exceptions;
+        the same bytes then come again.
         """
         of = Generation(generation_id, member_id, protocol)
         self._completing = None
@@ -191,7 +191,7 @@ class WorkerCoordinator(WorkerMembership):
         return claim is None or claim.failed or self._revoked(claim.leader, claim.connectors, claim.tasks, reason)
 
     def _has_coordinator_or_gave_up(self) -> bool:
-        """Look the coordinator up for a heartbeat interval, then give up what is claimed; False while it goes on."""
+        """Look the coordinator up for a heartbeat interval, then give up the claims; False while it goes on."""
         if self._is_revoking and not self._is_giving_up:
             return True  # a join takes work away, and goes on with it
         if not self._is_giving_up:
@@ -216,7 +216,7 @@ class WorkerCoordinator(WorkerMembership):
             self._report.coordinator_awaited()
 
     def _gave_up(self, assigned: ConnectAssignment, before: ConnectMode) -> bool:
-        """Have stopped what the round takes away; False while that is not finished."""
+        """Have stopped the work that the round takes away; False while that is not finished."""
         if self._mode is ConnectMode.EAGER:
             mends = self.worker_config.revoke_on_downgrade and before is not ConnectMode.EAGER
             return not mends or self._revoked_all("eager join")
@@ -225,7 +225,7 @@ class WorkerCoordinator(WorkerMembership):
         return self._revoked(assigned.leader, assigned.revoked_connectors, assigned.revoked_tasks, "revoked")
 
     def _claim_after(self, assigned: ConnectAssignment) -> ConnectAssignment:
-        """An eager assignment replaces the old claim, a cooperative one adds to what is not revoked of it.
+        """An eager assignment replaces the old claim, a cooperative one adds to its unrevoked part.
 
         Nothing is sorted out that stands in both.
         """
@@ -239,7 +239,7 @@ class WorkerCoordinator(WorkerMembership):
         )
 
     def _awaits_answer(self) -> bool:
-        """Java's thread is inside the join and waits for JoinGroup or SyncGroup, whatever becomes of the membership."""
+        """Java's thread is inside the join and waits for JoinGroup or SyncGroup, even if the membership ends."""
         return self._is_inside_join and self._join is not None and not self._join.done
 
     def _can_prepare(self) -> bool:
@@ -261,7 +261,7 @@ class WorkerCoordinator(WorkerMembership):
         return super()._completes() if self._completing is None else self._completing
 
     def _is_overtaken(self) -> bool:
-        """A completion that has begun is finished, as in Java, whatever became of the membership since."""
+        """A completion that has begun is finished, as in Java, even if the membership has changed since."""
         return self._completing is None and super()._is_overtaken()
 
     # ------------------------------------------------------------------------------------------------ leading

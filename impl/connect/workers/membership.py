@@ -1,4 +1,4 @@
-"""A Connect worker's identity in its group, and what it claims (``WorkerCoordinator``)."""
+"""A Connect worker's identity in its group, and its claims (``WorkerCoordinator``)."""
 
 from __future__ import annotations
 

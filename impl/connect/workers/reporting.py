@@ -95,7 +95,7 @@ class WorkerReporter:
         )
 
     def received(self, assigned: ConnectAssignment, mode: ConnectMode, of: Generation) -> None:
-        """The worker takes ``assigned`` over, which is what the leader sent, without what is kept."""
+        """The worker takes ``assigned`` over, as the leader sent it, without the work that is kept."""
         generation, member_id = of.generation_id, of.member_id
         self._recorder.emit(
             ConnectAssignmentReceived(

@@ -242,7 +242,7 @@ class WorkerApplication:
         return self.herder.halted
 
     def crash(self) -> None:
-        """The process dies: what is on the wire may still be appended."""
+        """The process dies: records on the wire may still be appended."""
         self.threads.end()
         self._status_threads.close()
         self.config_channel.close()

@@ -11,7 +11,7 @@ from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.model.vocabulary.actions import ActionKind
 
 Draw: TypeAlias = tuple[ActionKind, float, Random]
-"""The kind of a churn, a number from 0 up to 1, and the stream of what else there is to draw."""
+"""The kind of a churn, a number from 0 up to 1, and the stream of all other draws."""
 
 
 class ChurnDraws:
@@ -27,7 +27,7 @@ class ChurnDraws:
         self._ahead: dict[tuple[int, int], Draw] = {}
 
     def begin(self) -> None:
-        """A schedule begins: what the one before drew and did not use is forgotten."""
+        """A schedule begins: unused draws of the one before are forgotten."""
         self._ahead.clear()
 
     def plan(self, seed: int, number: int) -> Draw:

@@ -1,4 +1,4 @@
-"""The simulated Connect cluster: what it is configured to run, what its operator does, and what is not settled yet."""
+"""The simulated Connect cluster: its configuration, its operator's acts, and its unsettled work."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Config stores of a few workers over one compacted topic, simulated from one seed, without a group around them.
 
 One worker leads and writes; leaders change, also while the one before goes on writing. Sends, transactions and
-reads are done step by step, workers end between any two of them, the topic is compacted, others write what Connect
+reads are done step by step, workers end between any two of them, the topic is compacted, others write as Connect
 never does (`config_churn` draws all that). In the end every step is done and every worker has read to the end.
 """
 
@@ -236,5 +236,5 @@ class ConfigCluster:
         return []
 
     def close(self) -> None:
-        """End the run; `RunEnded` names what had not settled when it was healed."""
+        """End the run; `RunEnded` names work that was unsettled when it was healed."""
         self.harness.emit(RunEnded(pending=self._pending, last=self.listener.attested, struck=self._struck.noted()))

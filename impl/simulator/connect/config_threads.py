@@ -51,7 +51,7 @@ class ConfigThreads:
                 self._threads.after(disturbances.delay_ms(), partial(self._send, sending))
 
     def end_outage(self) -> None:
-        """The topic can be read again: what the reader waits for comes as soon as any records do.
+        """The topic can be read again: the reader's records come as soon as any do.
 
         A long outage (``config_outage``) lasts for as long as it was drawn to last, as the run was asked for.
         """

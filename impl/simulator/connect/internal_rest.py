@@ -44,7 +44,7 @@ class InternalRest:
         signature: Signature | None,
         on_answer: OnAnswer,
     ) -> None:
-        """Carry a request to the worker at ``url``, and its answer back; what is not answered in time has failed."""
+        """Carry a request to the worker at ``url``, and its answer back; a request not answered in time has failed."""
         exchange = Exchange(sender, self.disturbances, on_answer)
         target = self.workers.get(url)
         if target is None or not target.threads.alive or self.disturbances.loses():

@@ -1,4 +1,4 @@
-"""The operator of a simulated Connect cluster: what it asks the workers for, and what it does to the topics."""
+"""The operator of a simulated Connect cluster: its requests to the workers, and its changes of the topics."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ CONVERTER: Final = "value.converter"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request to one worker: what is to be done with which connector or task, and the call that asks for it.
+    """A request to one worker: the action, the connector or task, and the call that asks for it.
 
-    ``given`` says what the request holds besides, as `HerderAsked` names it.
+    ``given`` has the other contents of the request, as `HerderAsked` names them.
     """
 
     operation: str
@@ -44,7 +44,7 @@ class Ask:
 
 
 class Operator:
-    """Asks any worker that listens; a worker that does not lead refuses what only the leader does.
+    """Asks any worker that listens; a worker that does not lead refuses requests that only the leader serves.
 
     While a run is disturbed nothing is asked twice. Once it is healed the operator asks until each of its last requests
     was accepted.
@@ -167,7 +167,7 @@ class Operator:
     # -------------------------------------------------------------------------------------------- healing
 
     def heal(self, snapshot: ConfigSnapshot) -> None:
-        """Give every connector a new configuration and let it run: what failed starts anew."""
+        """Give every connector a new configuration and let it run: failed work starts anew."""
         for connector in snapshot.connectors():
             self._configure(snapshot, connector)
             self.resume(connector)
@@ -186,7 +186,7 @@ class Operator:
         self._insist(f"the configuration of {connector}", partial(self._put, connector, tasks))
 
     def _insist(self, what: str, next_ask: Callable[[], Ask]) -> None:
-        """Ask until the leader accepts, each time for what is next then."""
+        """Ask until the leader accepts, each time for the next request then."""
         self._open[what] = next_ask
 
         def answered(answer: Answer) -> None:

@@ -54,7 +54,7 @@ class ProcessThreads:
         self._paused = True
 
     def resume(self) -> None:
-        """Go on: what came due meanwhile happens now, in its order."""
+        """Go on: actions that came due meanwhile happen now, in their order."""
         self._paused = False
         later, self._later = self._later, []
         for action in later:

@@ -35,10 +35,10 @@ REPAIR_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repairs:
-    """Looks every `REPAIR_MS` at what runs.
+    """Looks every `REPAIR_MS` at the running work.
 
     ``resume`` lets a connector run, ``reconfigure`` gives it another configuration. ``records`` gives those of the
-    config topic that a worker reads which starts now, ``snapshot`` what it knows then.
+    config topic that a worker reads which starts now, ``snapshot`` its knowledge then.
     ``several_modes`` says that workers of the run have different modes, or change theirs.
     """
 

@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 LONGEST_GAP_MS: Final = 2_000
 
 PER_STEP: Final = 4
-"""How often something happens to stores in a step of the options: less than what happens to a group."""
+"""How often something happens to stores in a step of the options: less often than to a group."""
 
 WEIGHTS: Final = {
     ActionKind.REBALANCE: 10,

@@ -3,7 +3,7 @@
 Workers receive new generations at different times, start tasks late, crash and come back under the same worker id,
 pause, fail to send, lose acknowledgements; connectors are deleted and created again; the group is reset to a low
 generation; the topic is compacted (`status_churn` draws all that). Then a healed phase: every worker receives the last
-generation, nothing fails, and every send, retry and record must come to rest, or the run names what is pending.
+generation, nothing fails, and every send, retry and record must come to rest, or the run names them as pending.
 """
 
 from __future__ import annotations
@@ -230,6 +230,6 @@ class StatusCluster:
         self._pending = tuple(reason for worker in self.workers for reason in worker.pending)
 
     def close(self) -> None:
-        """End the run; `RunEnded` names what had not settled when it was healed."""
+        """End the run; `RunEnded` names work that was unsettled when it was healed."""
         struck = self._environment.struck.noted()
         self.harness.emit(RunEnded(pending=self._pending, last=self._numbers.attested, struck=struck))

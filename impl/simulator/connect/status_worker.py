@@ -1,4 +1,4 @@
-"""One Connect worker process of a simulated run: its store, its threads, and what it writes when.
+"""One Connect worker process of a simulated run: its store, its threads, and its writes.
 
 Its writes follow ``AbstractHerder`` and its listeners: RUNNING, PAUSED, RESTARTING and DESTROYED with put, FAILED
 and UNASSIGNED with putSafe, each carrying the generation that the worker received last.
@@ -153,7 +153,7 @@ class WorkerProcess:
         self.pump()
 
     def assign(self, generation: int, owned: Iterable[Key], *, eager: bool) -> None:
-        """A rebalance is over: give up what is not owned any more (EAGER: everything), start what is new."""
+        """A rebalance is over: give up work not owned any more (EAGER: everything), start new work."""
         wanted = set(owned)
         for key in sorted(self.owned if eager else self.owned - wanted, key=str):
             self.write(key, Status.UNASSIGNED, safe=True)
