@@ -1,7 +1,7 @@
 """A path executed once: its states, the events that they cause, and its address.
 
-A counterexample or witness is kept as a `Path`, a list of actions. Whatever shows it (a report, a message chart, the
-check against the invariants on events) needs more than that. `execute` runs the path once on the interpreted model and
+A counterexample or witness is kept as a `Path`, a list of actions. Its readers (a report, a message chart, the
+check against the invariants on events) need more than that. `execute` runs the path once on the interpreted model and
 keeps the result, so that a report does not step the model again for each of its sections.
 
 Two kinds of claims judge an execution: the model's own invariants, on states (`Execution.broken`), and the catalogue of
@@ -26,7 +26,7 @@ from rebalance_check.model.vocabulary.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What happened along a path.
+    """A path as it was run.
 
     ``states`` are one more than ``actions``; ``events`` has for each action those that it caused, and the first also
     those of the start. A path of the status store, or of the config topic, causes no events: it has states alone.

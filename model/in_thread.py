@@ -47,7 +47,7 @@ class InThread:
         return self._ended.wait(seconds) and self._failure is None
 
     def wait(self) -> None:
-        """Return when the call has ended, and raise what it raised."""
+        """Return when the call has ended, and raise its exception."""
         while not self.ends_within(WAKE_EVERY_S):
             pass
         if self._failure is not None:

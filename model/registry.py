@@ -1,4 +1,4 @@
-"""Names and what they stand for: the model of each protocol, its mutants, and the paths that addresses name.
+"""Names and their meanings: the model of each protocol, its mutants, and the paths that addresses name.
 
 A mutant is a one-line edit of a model's source. It proves that a claim can fail: exploring it in its bounds finds a
 shortest counterexample to exactly that claim. The checker knows none of these names: it takes a model.

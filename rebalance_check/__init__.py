@@ -7,7 +7,7 @@ The library in three lines::
     judge(read_history("history.jsonl")).check()
 
 raises the `Violation` of the first broken invariant, with its counterexample. Importing this package imports nothing
-else: a public name is imported when it is used, and what needs an extra (exploring, Hypothesis, brokers, Spark) by its
+else: a public name is imported when it is used, and one with an extra (exploring, Hypothesis, brokers, Spark) by its
 own module only.
 """
 

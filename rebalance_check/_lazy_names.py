@@ -17,6 +17,6 @@ def modules_of_names() -> Mapping[str, str]:
 
 
 def imported(module: str, name: str) -> Any:
-    """What ``name`` is in ``module``; a name that is a module there is that module."""
+    """The value of ``name`` in ``module``; a name that is a module there is that module."""
     found = importlib.import_module(module)
     return getattr(found, name) if hasattr(found, name) else importlib.import_module(f"{module}.{name}")

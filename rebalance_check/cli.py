@@ -1,4 +1,4 @@
-"""The command ``rebalance-check``: which sub-commands there are, and what each way of failing looks like.
+"""The command ``rebalance-check``: which sub-commands there are, and the look of each way of failing.
 
 Exit codes: 0 held, 10 a safety invariant is violated, 11 a liveness invariant is, 12 undecided, 2 wrong use or bad
 input, 70 a fault of our own, 130 ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP. A sub-command is a module of
@@ -47,10 +47,10 @@ COMMANDS: Final = {
 """The sub-commands, in the order of help, each with its line."""
 
 FORMER: Final = {"replay": "compare model BROKER [ADDRESS], or explore ADDRESS"}
-"""Former names of sub-commands, and what to write instead."""
+"""Former names of sub-commands, and the texts to write instead."""
 
 OURS: Final = frozenset({errno.EBADF, errno.ECHILD, errno.EFAULT, errno.ENOTSOCK, errno.ESRCH})
-"""What the system refuses because this program uses it wrongly; all else lies in the command or in the machine."""
+"""The system's refusals of a wrong use by this program; all else lies in the command or in the machine."""
 
 
 class Commands(click.Group):
@@ -107,7 +107,7 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_ended("SIGINT", end), ExitCode.INTERRUPTED, as_json)
     except SystemExit as end:  # of `orderly_end`
         code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
-        if not code:  # of Click, which has printed what a shell completes
+        if not code:  # of Click, which has printed a shell's completions
             return code
         if code < _SIGNALLED:  # of Click, where the reader of a pipe ended
             return _fail(
@@ -135,11 +135,11 @@ COMPILATION: Final = "rebalance_check.model.checker.safety.compilation"
 
 
 def main() -> None:
-    """The console script. Asked to end, it still gives back what it holds: temporary folders, processes, brokers."""
+    """The console script. Asked to end, it still gives back temporary folders, processes, brokers."""
     _open_standard_streams()
     with orderly_end():
         code = run(sys.argv[1:])
-        if not _output_works():  # what a failed write left in the buffer is not tried again at the end of the process
+        if not _output_works():  # the rest of a failed write in the buffer is not tried again at the end of the process
             code = code or ExitCode.USAGE
     if COMPILATION in sys.modules:
         _leave_compiler(code)
@@ -151,7 +151,7 @@ _SIGNALLED: Final = 128
 
 
 def _ended(by: str, end: BaseException) -> str:
-    """What is said when a signal ended a command: also what the command had noted for that case. Click raises its own
+    """The sentence for a command that a signal ended: also its note for that case. Click raises its own
     exception in place of the interrupt."""
     noted = [note for each in (end, end.__cause__) for note in getattr(each, "__notes__", ())]
     return "; ".join([f"ended by {by}", *noted])
@@ -179,7 +179,7 @@ def _open_standard_streams() -> None:
 
 
 def _misused(fault: click.ClickException, as_json: bool) -> int:
-    """What Click refuses, with how the command is used."""
+    """Report Click's refusal, with how the command is used."""
     sentence = fault.format_message()
     if not sentence.replace("\n", "").replace("\t", "").isprintable():
         sentence = visible(sentence)
@@ -226,7 +226,7 @@ def _refused(fault: OSError, as_json: bool) -> int:
 
 
 def _output_works() -> bool:
-    """Whether standard output takes what is printed; where it does not, what is left of it is thrown away."""
+    """Whether standard output takes output; where it does not, the rest is thrown away."""
     if sys.stdout is None:
         return True
     try:

@@ -12,7 +12,7 @@ from rebalance_check.properties.assignment.connect_steps import item_names, read
 
 
 def answers(assignors: ConnectAssignors, scenario: Scenario) -> list[str]:
-    """What each round gives to whom; nothing for lines that are no rounds."""
+    """Each worker's share in each round; nothing for lines that are no rounds."""
     history = read_history("\n".join(line.step for line in scenario.lines))
     group = AssignedGroup(assignors, history.max_delay_ms)
     said = [""] * (len(scenario.lines) - len(history.steps))

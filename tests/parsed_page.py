@@ -29,5 +29,5 @@ class ParsedPage(HTMLParser):
         self._script = None
 
     def data(self, name: str) -> Any:
-        """What is embedded under an id."""
+        """The data embedded under an id."""
         return json.loads(self.scripts[name])

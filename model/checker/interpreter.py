@@ -2,8 +2,8 @@
 
 Everything but the compiled explorer runs a model through `Machine`: subjects, scenarios, replays of paths, the
 interpreted search and the confirmation of lassos. It needs the standard library alone. A state is an object of
-`Model.state`; its packed form (`Machine.pack`) is what searches keep and compare, because objects are large and can
-change. Read `specification` for what a model consists of, and `safety.search` for how a machine is explored.
+`Model.state`; its packed form (`Machine.pack`) is kept and compared by searches, because objects are large and can
+change. Read `specification` for the parts of a model, and `safety.search` for how a machine is explored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Call = Callable[..., Any]
 
 @lru_cache(maxsize=1024)
 def positional(function: Callable[..., Any], parameters: str = "c, s, m, k") -> Call:
-    """A model function, which takes what it needs by name, as one that takes these parameters in this order."""
+    """A model function, which takes its arguments by name, as one that takes these parameters in this order."""
     made: Call = eval(f"lambda {parameters}: f({', '.join(arguments(function))})", {"f": function})
     return made
 
@@ -42,7 +42,7 @@ class Machine:
     """A model at given bounds, interpreted. It holds no state of its own: states are passed in.
 
     ``step`` performs an action on a state in place; ``enabled`` lists the actions that may happen in it, always in the
-    same order. ``enabled`` and ``successors`` leave out what leads beyond the bounds (`Model.within_bounds`);
+    same order. ``enabled`` and ``successors`` leave out steps that lead beyond the bounds (`Model.within_bounds`);
     ``transitions`` and ``step`` do not. One machine may serve many runs, but not two threads: `canonical` reuses a
     state of its own.
     """

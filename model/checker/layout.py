@@ -1,6 +1,6 @@
 """State layouts: declared once as an annotated class, used as plain objects and as packed NumPy records.
 
-A layout lists the fields of a state, each a small number (0 to 255). Whatever must walk over *all* fields (copying,
+A layout lists the fields of a state, each a small number (0 to 255). Code that must walk over *all* fields (copying,
 emptying, packing into bytes, relabelling interchangeable members) is generated from the declaration, so that a new
 field cannot be forgotten. This module knows nothing about Kafka, and imports NumPy for `record_type` alone.
 
@@ -134,7 +134,7 @@ class Field(NamedTuple):
 class Layout:
     """Base of all layouts; build one with ``State(sizes)``, all fields zero.
 
-    What is built is an object of a subclass made for these sizes (`sized`), in which some fields may be absent.
+    The result is an object of a subclass made for these sizes (`sized`), in which some fields may be absent.
     """
 
     __slots__ = ()
@@ -191,7 +191,7 @@ def layout(cls: type[L]) -> type[L]:
 
 
 def marks(kind: Any) -> tuple[Any, ...]:
-    """What stands behind the type in an ``Annotated``."""
+    """The marks behind the type in an ``Annotated``."""
     return tuple(get_args(kind)[1:]) if get_origin(kind) is Annotated else ()
 
 
@@ -269,7 +269,7 @@ def absence(what: str) -> str:
 
 
 def empty_number(kind: str) -> int:
-    """What `reset` makes of a number of this kind."""
+    """The value that `reset` gives to a number of this kind."""
     return NIL if kind == "index" else 0
 
 
@@ -288,7 +288,7 @@ class Step(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One number of a state: how to reach it and what kind it is (number, index, set, ...)."""
+    """One number of a state: how to reach it and its kind (number, index, set, ...)."""
 
     steps: tuple[Step, ...]
     kind: str
@@ -311,7 +311,7 @@ def leaves(cls: type[Layout], sizes: Sizes, before: tuple[Step, ...] = ()) -> It
 
 
 def record_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``reset_X(d)`` and ``assign_X(d, s)`` for the layout X: what `reset` and `assign` do to its records."""
+    """Source of ``reset_X(d)`` and ``assign_X(d, s)`` for the layout X: `reset` and `assign` for its records."""
     each = list(leaves(cls, sizes))
     return "\n".join(
         [

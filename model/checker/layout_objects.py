@@ -1,4 +1,4 @@
-"""What the interpreter does with whole states, generated from their layout: copy, clone, pack, unpack.
+"""The interpreter's operations on whole states, generated from their layout: copy, clone, pack, unpack.
 
 A conformance run or a walk makes a state for each action that it tries, so these few functions decide how fast it is:
 each record inside a state is looked up once, and a clone is made without being zeroed first. The generated functions
@@ -111,7 +111,7 @@ def _terms(shape: Tree, record: Record) -> Iterator[str]:
 
 
 def unpack_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``unpack(s, data)``, which overwrites a state with what `pack` gave."""
+    """Source of ``unpack(s, data)``, which overwrites a state with the bytes of `pack`."""
     writes = [f"    s{leaf.path} = data[{i}]" for i, leaf in enumerate(leaves(cls, sizes))]
     return "\n".join(["def unpack(s, data):", *writes, ""])
 

@@ -72,7 +72,7 @@ def own_leaves(cls: type[Layout], sizes: Sizes) -> Iterator[Leaf]:
 
 
 def own_term(leaf: Leaf, i: int) -> str:
-    """What a leaf adds to a signature; empty for one that says nothing about m."""
+    """A leaf's term in a signature; empty for one that says nothing about m."""
     symmetric = any(step.dimension == SYMMETRIC for step in leaf.steps)
     path = "".join(f".{step.field}[m]" if step.dimension == SYMMETRIC else str(step) for step in leaf.steps)
     weight = (WEIGHTS[i % len(WEIGHTS)] * (2 * i + 1)) & 0x7FFFFFFF

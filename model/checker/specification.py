@@ -1,4 +1,4 @@
-"""What a model is: a state, actions, and claims, as one value that every backend understands.
+"""A model: a state, actions, and claims, as one value that every backend understands.
 
 How to write a model (see `model.classic.model` for the classic group protocol):
 
@@ -13,7 +13,7 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    (`model.checker.compiler`) takes the types from it.
 2. Declare the configuration as a NamedTuple of ints, bools and tables (tuples of ints, which the compiled backend turns
    into arrays), and a function that builds it from `Bounds`.
-3. Write one function for each action. It takes what it needs of ``c`` (configuration), ``s`` (state), ``m`` (the
+3. Write one function for each action. It takes any of ``c`` (configuration), ``s`` (state), ``m`` (the
    member that acts) and ``k`` (the choice among the outcomes), by these names. When its guard holds it changes ``s``
    and returns True; otherwise it returns False **and has not touched** ``s``. A `Rule` gives it its `ActionKind`;
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of no
@@ -21,7 +21,7 @@ How to write a model (see `model.classic.model` for the classic group protocol):
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state;
    `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t``
    (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true of some). The function's name is the
-   claim. What must happen (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once
+   claim. A goal of runs (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once
    faults cease (`model.checker.liveness`). The docstring of an action or claim has a heading and a line
    ``Source: ...``, that of an action or invariant also ``Leaves unchanged: ...``; reports print the heading.
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
@@ -73,7 +73,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class LivenessProperty:
-    """What must happen: once faults cease, ``holds`` recurs (``[]<>``), or if it ``stabilises`` stays true (``<>[]``).
+    """A goal of runs: once faults cease, ``holds`` recurs (``[]<>``), or if it ``stabilises`` stays true (``<>[]``).
 
     With a parameter ``m`` it does so for each member, with ``p`` for each partition.
     """
@@ -91,7 +91,7 @@ class LivenessProperty:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What one part of a model adds: its rules, and its claims. A model is its concerns, one after the other.
+    """One part's share of a model: its rules, and its claims. A model is its concerns, one after the other.
 
     The order of rules is the order in which actions are tried, and so part of every replay address.
     """
@@ -125,12 +125,12 @@ class Edit:
     old: str
     """It must occur exactly once in the module, or `sources` refuses the edit."""
     new: str
-    """What stands there in the mutant."""
+    """The text there in the mutant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model; the module docstring says what each part must do.
+    """A model; the module docstring says the duty of each part.
 
     ``edit`` is the one line in which a mutant of the model differs, and ``mutant`` the name of that defect (`mutated`).
     """
@@ -169,7 +169,7 @@ def call(function: Callable[..., Any]) -> str:
 
 
 EACH: Final = {"m": "members", "p": "partitions"}
-"""The parameters that make a liveness property one of each, and what bounds and configuration call their number."""
+"""The parameters that make a liveness property one of each, and their number's name in bounds and configuration."""
 
 
 def each_of(function: Callable[..., Any]) -> str:
@@ -203,7 +203,7 @@ def sources(model: Model) -> dict[str, str]:
 def assemble(model: Model) -> dict[str, Any]:
     """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the model with its edit applied.
 
-    Imports between these modules are left out: what they name is already there.
+    Imports between these modules are left out: the names are already there.
     """
     space: dict[str, Any] = {"__name__": model.modules[-1]}
     for name, text in sources(model).items():

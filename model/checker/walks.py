@@ -21,7 +21,7 @@ DISTURBANCE_WEIGHT: Final = 0.2
 would spend all faults on young groups."""
 
 Edge = tuple[Action, bytes]
-"""What is done, and the packed state to which it leads."""
+"""The action, and the packed state to which it leads."""
 
 
 def walk(machine: Machine, choose: Callable[[Any], Action | None], length: int) -> list[Action]:
@@ -37,9 +37,9 @@ def walk(machine: Machine, choose: Callable[[Any], Action | None], length: int) 
 
 
 class Curious:
-    """A policy: chooses what was chosen least, and a disturbance now and then.
+    """A policy: chooses the action chosen least, and a disturbance now and then.
 
-    ``taken`` counts what it chose, over all walks that it was used for.
+    ``taken`` counts its choices, over all walks that it was used for.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """The client side of the classic protocol: ``AbstractCoordinator`` and ``ConsumerCoordinator``, one request at a time.
 
-What a reply resets: UNKNOWN_MEMBER_ID the id and the generation, ILLEGAL_GENERATION the generation; both lose all
+Errors reset a member: UNKNOWN_MEMBER_ID the id and the generation, ILLEGAL_GENERATION the generation; both lose all
 partitions. REBALANCE_IN_PROGRESS and a request without a reply reset nothing: the member joins again.
 """
 
@@ -31,7 +31,7 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
     """An unjoined member sends JoinGroup.
 
     EAGER revokes all partitions first, so that the leader may assign everything anew. COOPERATIVE keeps them and states
-    what it owns, and since which generation, so that the leader can tell a current owner from a former one (KIP-792).
+    its partitions, and since which generation, so that the leader can tell a current owner from a former one (KIP-792).
 
     Source: ``AbstractCoordinator.sendJoinGroupRequest``; ``ConsumerCoordinator.onJoinPrepare``; KIP-429.
     Leaves unchanged: the coordinator; member id and generation of the process.
@@ -87,7 +87,7 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
     me.has_id = 1
     me.generation = net.generation
     me.origin = net.origin
-    net.kind = MessageKind.SYNC_REQUEST  # of the reply it keeps the generation, and what makes it the leader's
+    net.kind = MessageKind.SYNC_REQUEST  # of the reply it keeps the generation, and the facts that make it the leader's
     net.origin = 0
     net.claimed_twice = 0
     net.group = 0
@@ -167,7 +167,7 @@ def receive_heartbeat(s: State, m: int) -> bool:
 def receive_error(s: State, m: int) -> bool:
     """A reply with an error arrives, or a request times out.
 
-    The member resets what the error takes from it (`lose_by`) and joins again. MEMBER_ID_REQUIRED gives it an id.
+    The member resets the fields that the error takes (`lose_by`) and joins again. MEMBER_ID_REQUIRED gives it an id.
     INCONSISTENT_GROUP_PROTOCOL and FENCED_INSTANCE_ID end the process: no retry mends them, and ``poll`` throws.
 
     Source: ``AbstractCoordinator.resetStateOnResponseError``; ``AbstractCoordinator.joinGroupIfNeeded``.
@@ -194,7 +194,7 @@ def receive_error(s: State, m: int) -> bool:
 
 
 def lose_by(me: Member, error: int) -> None:
-    """What an error takes: UNKNOWN_MEMBER_ID the id, and like ILLEGAL_GENERATION the generation and all partitions.
+    """Lose by an error: UNKNOWN_MEMBER_ID takes the id, and like ILLEGAL_GENERATION the generation and all partitions.
 
     Source: ``AbstractCoordinator.resetStateOnResponseError``.
     """

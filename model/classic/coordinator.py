@@ -311,7 +311,7 @@ def leaving_slot(s: State, m: int) -> int:
 
 
 def leave_choices(s: State, m: int) -> int:
-    """Which member leads next."""
+    """One choice for each member that may lead next."""
     return next_leader_candidates(s, leaving_slot(s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
 
 

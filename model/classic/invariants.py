@@ -1,7 +1,7 @@
-"""What must be true of the classic protocol, in every state and of every step.
+"""Invariants of the classic protocol: claims about every state and every step.
 
 A member is *current* when the coordinator holds its id, it has processed the JoinGroup reply of the group's generation,
-and it has not missed a generation since it got what it owns. An owner that is not current is *stale*: it goes on
+and it has not missed a generation since it got its partitions. An owner that is not current is *stale*: it goes on
 processing until one of its requests is refused.
 
 How a member misses a generation: a duplicate of m1's JoinGroup, with an old ``owned`` set, completes a join phase in
@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def is_current(s: State, m: int) -> bool:
-    """Whether m's process is in the group's generation, and the leader knew what it owns."""
+    """Whether m's process is in the group's generation, and the leader knew its partitions."""
     me = s.member[m]
     return (
         is_of_the_generation(s, m)

@@ -1,4 +1,4 @@
-"""What must happen in the classic protocol once faults stop: its liveness properties.
+"""Liveness properties of the classic protocol: goals that its runs reach once faults stop.
 
 Without faults no process crashes, leaves or expires while it runs, no message is duplicated and no group deleted.
 Live processes go on polling, messages arrive, and the sessions of dead processes expire (`Rule.fair` in

@@ -1,7 +1,7 @@
 """The classic group protocol (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), EAGER and COOPERATIVE, as one model.
 
-Read it in the order of ``SPECIFICATION``: first `classic.state` (what there is), then the client, the coordinator, and
-what must hold of the group. `classic.parts` is what client and coordinator lean on. Every further concern adds actions
+Read it in the order of ``SPECIFICATION``: first `classic.state` (the fields), then the client, the coordinator, and
+the claims about the group. `classic.parts` is the base of client and coordinator. Every further concern adds actions
 and claims; most are switched on by the bounds that bear their name (`vocabulary.bounds`).
 
 Explored in all ways: the order of everything; which member leads after a leader is gone; which of the legal targets a

@@ -1,4 +1,4 @@
-"""What must be reachable in the classic protocol, so that a run which meets no violation has looked at something."""
+"""States and steps that must be reachable, so that a run of the classic protocol without violation saw much."""
 
 from typing import Final
 

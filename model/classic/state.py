@@ -1,4 +1,4 @@
-"""The state of the classic group protocol: a coordinator, its members, and what is in flight between them.
+"""The state of the classic group protocol: a coordinator, its members, and the messages in flight between them.
 
 A slot is a process. It holds at most one member id that the coordinator knows; a process that comes back while the
 coordinator still remembers the old one would be another slot. Partitions are numbered from 0 and sets of them are bit
@@ -64,7 +64,7 @@ STATUS_NAMES: Final = {
 
 
 class MemberStatus(IntEnum):
-    """What the process is doing (``AbstractCoordinator.MemberState``, and DOWN for one that does not run)."""
+    """The status of a process (``AbstractCoordinator.MemberState``, and DOWN for one that does not run)."""
 
     UNJOINED = 0
     JOINING = 1
@@ -202,7 +202,7 @@ class Duplicate(Layout):
 
 @layout
 class Member(Layout):
-    """A process, and what the coordinator knows of its member id."""
+    """A process, and the coordinator's knowledge of its member id."""
 
     # the process
     status: Number
@@ -210,7 +210,7 @@ class Member(Layout):
     generation: Ordinal
     owned: Number
     # for invariants only: a generation began with a duplicate of its JoinGroup and without the process, so that it did
-    # not take account of what the process owns; 1 until the next assignment
+    # not take account of the process's partitions; 1 until the next assignment
     aux_missed: Number
     # the coordinator: the metadata of the last JoinGroup, and the assignment
     owned_partitions: Number
@@ -249,7 +249,7 @@ class Record(Layout):
 
 @layout
 class Memory(Layout):
-    """What a zombie coordinator remembers of the group; ``status`` is DEAD if there is none."""
+    """A zombie coordinator's memory of the group; ``status`` is DEAD if there is none."""
 
     status: Number
     generation: Ordinal
@@ -263,9 +263,9 @@ class Memory(Layout):
 
 @layout
 class State(Layout):
-    """Everything: the group as its coordinator holds it, the processes, and what was spent of the budgets.
+    """Everything: the group as its coordinator holds it, the processes, and the spent budgets.
 
-    Sets are sets of slots. What stands behind ``deletions`` belongs to a concern that the bounds switch on.
+    Sets are sets of slots. The fields behind ``deletions`` belong to a concern that the bounds switch on.
     """
 
     status: Number

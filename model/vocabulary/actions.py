@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class ActionKind(StrEnum):
-    """What happens. A bare Kafka API name is the request *arriving at the coordinator*."""
+    """The kind of an action. A bare Kafka API name is the request *arriving at the coordinator*."""
 
     # protocol steps of a member
     SEND_JOIN_GROUP = "SendJoinGroup"
@@ -52,7 +52,7 @@ class ActionKind(StrEnum):
     LOSE_REQUEST = "LoseRequest"  # before it arrives: the coordinator has not changed
     LOSE_REPLY = "LoseReply"  # after it was sent: the coordinator has changed
     DROP_CONNECTION = "DropConnection"
-    # what happens to the coordinator itself
+    # of the coordinator itself
     COMMIT_APPEND = "CommitAppend"  # the record of the assignment is replicated; SyncGroup replies wait for it
     CRASH_COORDINATOR = "CrashCoordinator"
     RESIGN_COORDINATOR = "ResignCoordinator"  # it learns that it is no leader of the partition any more
@@ -110,7 +110,7 @@ class ActionKind(StrEnum):
     PAUSE_COORDINATOR = "PauseCoordinator"
     RESUME_COORDINATOR = "ResumeCoordinator"
     MOVE_COORDINATOR = "MoveCoordinator"
-    # what happens to a Connect group, to its connectors and tasks, and to the topic of their statuses
+    # of a Connect group, of its connectors and tasks, and of the topic of their statuses
     REBALANCE = "Rebalance"
     RESET_GROUP = "ResetGroup"
     DELETE_CONNECTOR = "DeleteConnector"
@@ -123,13 +123,13 @@ class ActionKind(StrEnum):
     PUT_TOPIC_STATUS = "PutTopicStatus"
     DELETE_TOPIC_STATUS = "DeleteTopicStatus"
     COMPACT_TOPIC = "CompactTopic"
-    # what an operator does to the connectors of a Connect cluster, and compaction to its config topic
+    # an operator's work on the connectors of a Connect cluster, and compaction to its config topic
     PAUSE_CONNECTOR = "PauseConnector"
     RESUME_CONNECTOR = "ResumeConnector"
     STOP_CONNECTOR = "StopConnector"
     RESTART_CONNECTOR = "RestartConnector"
     COMPACT_CONFIGS = "CompactConfigs"
-    # what happens to config stores that no group surrounds, and to their topic
+    # of config stores that no group surrounds, and of their topic
     WRITE_CONFIGS = "WriteConfigs"
     STEP_STORE = "StepStore"
     TAKE_SNAPSHOT = "TakeSnapshot"

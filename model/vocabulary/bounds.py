@@ -1,7 +1,7 @@
 """Bounds: how large a run of the model is explored, and how many faults may happen in it.
 
-Every fault has a budget; actions that lead back to convergence have none. So the state space is finite, and what is
-proven is proven for every run with at most that many faults, in any order and at any time.
+Every fault has a budget; actions that lead back to convergence have none. So the state space is finite, and each
+proof is for every run with at most that many faults, in any order and at any time.
 
 A bound is a number of a state's dimension or of a budget; both change the state space, so an address of bounds
 (`Bounds.address`) belongs to every figure and every counterexample. `model.classic.state.sizes` says how the model's
@@ -202,7 +202,7 @@ class Bounds:
 
     @classmethod
     def concerns(cls) -> frozenset[str]:
-        """The names of what is off by default."""
+        """The names of the concerns off by default."""
         return CONCERNS
 
     def instance(self, member: int) -> str | None:
@@ -258,7 +258,7 @@ SIZES: Final = {
     "modes": (0, len(MODE_PATHS)),
     **{name: (0, 1) for name, default in DEFAULTS.items() if isinstance(default, bool)},
 }
-"""The least and the most of what is no budget."""
+"""The least and the most of bounds that are no budget."""
 
 RUN_SIZES: Final = {"members": (1, 12), "partitions": (1, 24)}
 """Range of each size of a run that no model explores."""
@@ -272,7 +272,7 @@ CONCERNS: Final = frozenset(
         "upgrade", "rolling_restarts", "new_members", "heartbeats_during_sync",
     }
 )  # fmt: skip
-"""What is off by default: a bound of 0 takes the concern's fields out of the state (`layout.When`)."""
+"""The concerns off by default: a bound of 0 takes the concern's fields out of the state (`layout.When`)."""
 
 _WORKER_GROUP: Final = frozenset(
     {
@@ -290,12 +290,12 @@ READ_BOUNDS: Final = {
     ),
     RebalanceProtocol.CONNECT_EXACTLY_ONCE: frozenset({"members", "partitions", "writes", "expiries"}),
 }
-"""What each protocol of Connect reads; the others read every bound but `CONNECT_ONLY`."""
+"""The bounds that each protocol of Connect reads; the others read every bound but `CONNECT_ONLY`."""
 
 CONNECT_ONLY: Final = frozenset(
     {"writes", "failures", "config_changes", "rebalance_delay", "modes", "compactions", "task_rewrites", "fencing"}
 )
-"""What only protocols of Connect read."""
+"""The bounds that only protocols of Connect read."""
 
 NOT_TOGETHER: Final = (
     ("failovers", "duplicates"),

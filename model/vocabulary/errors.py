@@ -1,4 +1,4 @@
-"""Kafka's error codes (`Error`), this project's own exception for failures, and what requests to end raise."""
+"""Kafka's error codes (`Error`), this project's own exception for failures, and the exceptions of requests to end."""
 
 from __future__ import annotations
 
@@ -59,4 +59,4 @@ class RebalanceCheckError(Exception):
 
 
 INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit)
-"""What SIGINT raises and, in the command line, SIGTERM and SIGHUP: the request to end, no error."""
+"""The exceptions of SIGINT and, in the command line, of SIGTERM and SIGHUP: requests to end, no errors."""

@@ -11,7 +11,7 @@ UNKNOWN_INCARNATION: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What all events carry; `model.vocabulary.events` explains the fields."""
+    """The fields of all events; `model.vocabulary.events` explains them."""
 
     group: str = ""
     """The group id."""

@@ -12,7 +12,7 @@ the history, which is the order of observation, and by nothing else.
 Unknown values stay unknown: ``error=None`` is no reply, ``incarnation=-1`` an incarnation that a client cannot see.
 """
 
-# ruff: noqa: F403, F405 - the vocabulary is what these modules define
+# ruff: noqa: F403, F405 - the vocabulary is all that these modules define
 
 from __future__ import annotations
 

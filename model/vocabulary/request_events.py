@@ -1,4 +1,4 @@
-"""What a member sends to its coordinator, and what becomes of it (part of `model.vocabulary.events`)."""
+"""The requests of a member to its coordinator, and their fate (part of `model.vocabulary.events`)."""
 
 from __future__ import annotations
 

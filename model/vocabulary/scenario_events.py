@@ -78,7 +78,7 @@ class ReplyReceived(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDescribed(Event):
-    """What DescribeGroups shows after a step, which this event ends.
+    """A group as DescribeGroups shows it after a step, which this event ends.
 
     ``members`` are (member id, instance id) pairs, ``generation`` is -1 where the runner cannot see it, ``digest`` is
     equal exactly where all that DescribeGroups shows is equal ("" where the runner does not say). ``exception`` is one

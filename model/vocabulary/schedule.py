@@ -1,7 +1,7 @@
 """The one interface of every subject: actions in, events out.
 
 Model, simulator, reference coordinator, embedded broker, real broker: each is a `Subject`, so a schedule written for
-one runs on all that understand its actions, and the same invariants judge what comes out.
+one runs on all that understand its actions, and the same invariants judge the outcome.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from rebalance_check.model.vocabulary.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A run before it happens: its bounds, the seed of what stays random, and its actions."""
+    """A run before it happens: its bounds, the seed of its random part, and its actions."""
 
     bounds: Bounds
     """The protocol, the size of the group, and which concerns are on; a subject sets itself up by them."""
     actions: tuple[Action, ...]
-    """What is done, in order; all of kinds that the subject understands (`Subject.actions`)."""
+    """The actions, in order; all of kinds that the subject understands (`Subject.actions`)."""
     seed: int = 0
-    """Decides what the actions leave open, such as delays in the simulator."""
+    """Decides the details the actions leave open, such as delays in the simulator."""
 
 
 class Subject(Protocol):
     """Something that coordinates a group. One object runs one schedule at a time.
 
     ``open`` starts a new run, ``perform`` does one action and returns the events it caused, in order, ``close``
-    ends the run, returns what was still to be observed, and gives every resource back even after an exception.
+    ends the run, returns the last observations, and gives every resource back even after an exception.
     """
 
     @property
     def name(self) -> str:
-        """What reports call it: ``model``, ``reference``, ``simulator``, ``embedded``, ``kafka 4.3.1``."""
+        """Its name in reports: ``model``, ``reference``, ``simulator``, ``embedded``, ``kafka 4.3.1``."""
         ...
 
     @property
@@ -59,7 +59,7 @@ class Subject(Protocol):
 
 
 def run(subject: Subject, schedule: Schedule) -> Iterator[Event]:
-    """Run a schedule and yield the events as they are observed; the subject is closed whatever happens.
+    """Run a schedule and yield the events as they are observed; the subject is closed in any case.
 
     Raises `RebalanceCheckError` before anything is done when the subject does not understand one of the actions.
     """

@@ -1,4 +1,4 @@
-"""What happens to a member from outside of its client, as its process sees it (part of `model.vocabulary.events`)."""
+"""Events around a member, from outside of its client, as its process sees them (part of `model.vocabulary.events`)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A member is configured with a *list* of assignors. The coordinator votes for one that all members list (*protocol*);
 each member treats its partitions by the highest rebalance protocol that *all* assignors of its own list support,
-whatever the vote (``ConsumerCoordinator``'s constructor). A path is the lists that a member has in turn; a *restart*
+under any vote (``ConsumerCoordinator``'s constructor). A path is the lists that a member has in turn; a *restart*
 stops a member and starts it with the next one.
 """
 
@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class Order(IntEnum):
-    """What the operator waits for before a member is restarted to the list after the next.
+    """The operator's condition before a member is restarted to the list after the next.
 
     ``GROUP``: every member runs with the list before, and the group has no member left with an older one.
     ``PROCESSES``: every process has the list before. ``NONE``: nothing.
@@ -54,14 +54,14 @@ AssignorList = tuple[AssignorCode, ...]
 
 @dataclass(frozen=True, slots=True)
 class UpgradePath:
-    """The lists that each member has in turn, what the operator waits for, and the smallest group that matters."""
+    """The lists that each member has in turn, the operator's condition, and the smallest group that matters."""
 
     name: str
     """How addresses name it (``upgrade=NAME``)."""
     lists: tuple[AssignorList, ...]
     """The lists in turn: a member starts with the first, and each restart takes the next."""
     order: Order
-    """What the operator waits for between two restarts."""
+    """The operator's condition between two restarts."""
     what: str
     """A sentence for reports: what is upgraded, and how."""
     members: int = 2
@@ -144,7 +144,7 @@ def path_named(name: str) -> UpgradePath:
 # ------------------------------------------------------------------------------------------------ as the model reads it
 
 NAME_BITS: Final = 2
-"""Bits of an encoded list per name; what is preferred stands lowest, and 0 is the end."""
+"""Bits of an encoded list per name; the preferred name stands lowest, and 0 is the end."""
 
 
 def encoded_lists(path: UpgradePath) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ NOT_AS_BOUNDS: Final = ("protocol", "upgrade", "modes")
 
 
 def path_option(what: str, more: tuple[str, ...] = (), *, rare: bool = False) -> Decorator:
-    """``--upgrade NAME``; ``what`` says what the command does on it, ``more`` adds names to the paths of consumers."""
+    """``--upgrade NAME``; ``what`` says how the command uses it, ``more`` adds names to the paths of consumers."""
     names = [*(path.name for path in PATHS), *more]
     return option("--upgrade", "path", type=click.Choice(names), rare=rare, metavar="NAME",
                   help=f"{what} NAME is {', '.join(names)}.")  # fmt: skip
@@ -47,7 +47,7 @@ def bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
                f"{names}. Models of Connect are smaller by default: 2 workers and 2 items of work, for the status log "
                "1 key."),
         option("--protocol", type=click.Choice([protocol.value for protocol in RebalanceProtocol]), default="eager",
-               show_default=True, help="What the members speak."),
+               show_default=True, help="The members' protocol."),
     ):  # fmt: skip
         command = one(command)
     return command

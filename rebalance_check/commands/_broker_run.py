@@ -1,4 +1,4 @@
-"""One run of the embedded broker as a tool: what it prints, records and judges until it is asked to end."""
+"""One run of the embedded broker as a tool: it prints, records and judges until it is asked to end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ is."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerOrder:
-    """What the user asked for: ``broker`` are the arguments of the `EmbeddedBroker`, None for what is not wanted."""
+    """The user's order: ``broker`` are the arguments of the `EmbeddedBroker`, None for parts not wanted."""
 
     broker: dict[str, Any]
     faults: FaultPlan

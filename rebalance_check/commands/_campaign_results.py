@@ -47,7 +47,7 @@ def campaign_results(
 
 
 def _known(claim: str, result: FuzzResult) -> tuple[str, ...]:
-    """What is known of a claim, with the number of its runs."""
+    """The notes on a known claim, with the number of its runs."""
     return tuple(
         f"{each.entry} in {len(each.rows):,} runs: {each.entry.reason}"
         for each in result.known

@@ -27,7 +27,7 @@ WORKSPACE: Final = "GITHUB_WORKSPACE"
 
 @dataclass(frozen=True, slots=True)
 class CiOptions:
-    """What CI systems are given: ``junit`` and ``sarif`` are files (None: not wanted), ``github`` is for a workflow."""
+    """The output for CI systems: ``junit`` and ``sarif`` are files (None: not wanted), ``github`` is for a workflow."""
 
     junit: Path | None = None
     github: bool = False
@@ -39,7 +39,7 @@ class CiOptions:
         return self.github or self.junit is not None or self.sarif is not None
 
     def write(self, console: Console, title: str, results: Callable[[], Sequence[ClaimResult]], code: ExitCode) -> None:
-        """Write what was asked for; ``results`` is called only then. ``title`` is the command, ``code`` how it ends.
+        """Write the files asked for; ``results`` is called only then. ``title`` is the command, ``code`` how it ends.
 
         Raises: OSError when a file cannot be written.
         """

@@ -1,4 +1,4 @@
-"""Which invariants a command judges by: the options that choose them, and the findings that are known."""
+"""The invariants by which a command judges: the options that choose them, and the findings that are known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INVARIANT: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class ClaimOptions:
-    """What the user chose: ``names`` of invariants and families (none: all), those to ``exclude``, the features that
+    """The user's choice: ``names`` of invariants and families (none: all), those to ``exclude``, the features that
     the coordinator is ``without``, and whether an untested claim leaves the verdict undecided."""
 
     names: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class ClaimOptions:
     require_tested: bool = False
 
     def invariants(self, default: Claims | None = None) -> tuple[Invariant, ...]:
-        """The chosen invariants; ``default`` is what is meant where none is named (None: the catalogue).
+        """The chosen invariants; ``default`` are those meant where none is named (None: the catalogue).
 
         Raises: RebalanceCheckError for a name that is none, and when nothing is left.
         """

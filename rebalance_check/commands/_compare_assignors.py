@@ -22,7 +22,7 @@ from rebalance_check.properties.assignment.problems import SHAPES
 def compare_assignors(
     console: Console, release: str, seeds: range, names: tuple[str, ...], shapes: tuple[str, ...]
 ) -> int:
-    """Hold ours against theirs, and show figures by assignor and shape; what nothing explains is a failure.
+    """Hold ours against theirs, and show figures by assignor and shape; an unexplained difference is a failure.
 
     Raises: RebalanceCheckError without Java or jars, and for a shape that does not belong to the assignors.
     """

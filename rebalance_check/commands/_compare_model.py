@@ -43,11 +43,11 @@ WALKED: Final = {
 def compare_walks(console: Console, broker: str, options: Mapping[str, Any], ci: CiOptions) -> int:
     """Send schedules of the model to a broker as raw requests, and compare every answer with the model's.
 
-    They are walks through its state graph that prefer what no walk has done yet, or the paths that are named.
+    They are walks through its state graph that prefer actions that no walk has done yet, or the paths that are named.
 
     Raises: RebalanceCheckError for a broker that is none, and a path that a broker cannot follow.
     """
-    opening = open_broker(broker, or_virtual=True)  # refuses what names no broker; nothing starts yet
+    opening = open_broker(broker, or_virtual=True)  # refuses a text that names no broker; nothing starts yet
     on_socket = not broker.startswith(BrokerSpec.VIRTUAL)
     if options["addresses"]:
         paths = [path_at(address) for address in options["addresses"]]

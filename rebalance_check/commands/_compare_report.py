@@ -61,7 +61,7 @@ def finish(
     named: Named = _difference,
     is_complete: bool = True,
 ) -> ExitCode:
-    """The last line, what CI systems are given, and the document.
+    """The last line, the output for CI systems, and the document.
 
     ``claims`` are those that could have been violated; ``named`` says which of them a difference is about.
     """
@@ -115,7 +115,7 @@ def document_of(parts: Sequence[Compared]) -> dict[str, Any]:
 
 
 def part_document(part: Compared) -> dict[str, Any]:
-    """One of the comparisons: what it is about, its figures, and one example of each known difference."""
+    """One of the comparisons: its topic, its figures, and one example of each known difference."""
     return {
         "about": part.about,
         "counts": dict(part.counts),

@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a campaign should do: ``steps`` lines of a scenario or actions of a walk, by default what each takes;
+    """The campaign to run: ``steps`` lines of a scenario or actions of a walk, by default what each takes;
     ``names`` are claims, `differential` or `CONFORMANCE`, by default all, each given up after a finding;
     ``minutes``: go on with further seeds until they are over."""
 
@@ -34,7 +34,7 @@ class Wanted:
 
 
 def compare_with_virtual(console: Console, broker: str, wanted: Wanted, ci: CiOptions) -> int:
-    """Tell scenarios to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
+    """Tell scenarios to Kafka's coordinator and walk with it through the model, and show the findings, shrunk.
 
     Raises `RebalanceCheckError` when a name is no invariant of this judge.
     """

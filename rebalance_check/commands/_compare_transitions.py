@@ -31,7 +31,7 @@ OURS: Final = "ours"
 
 
 def compare_transitions(console: Console, spec: str, bounds: Bounds, ci: CiOptions) -> int:
-    """Execute every transition within ``bounds`` on ``ours`` or a virtual Kafka, and print what was seen.
+    """Execute every transition within ``bounds`` on ``ours`` or a virtual Kafka, and print the findings.
 
     Raises:
         RebalanceCheckError: the protocol has no group.

@@ -25,7 +25,7 @@ from rebalance_check.report.terminal import suggested, visible
 @option("--part", "parts", multiple=True, type=click.Choice(list(PARTS)), help="Run this part alone; default: all.")
 @seed_option
 @minutes_option("Begin no part", default=10.0)
-@option("--name", default="", help="What reports call the broker; default: what it is known as, or its address.")
+@option("--name", default="", help="The broker's name in reports; default: its known name, or its address.")
 @out_option("the histories", default=Path(".rebalance-check/conform-broker"))
 @kit_file_options
 @json_option
@@ -33,8 +33,8 @@ def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, n
             files: KitFiles, as_json: bool) -> int:  # fmt: skip
     """Try BROKER: HOST:PORT of a running one, embedded, local (jars and java), or testcontainers (Docker).
 
-    Schedules of the model, written scenarios, random requests and live clients each add rows to one report. What the
-    broker does otherwise is a finding; the run goes on as long as the broker answers.
+    Schedules of the model, written scenarios, random requests and live clients each add rows to one report. A
+    difference of the broker is a finding; the run goes on as long as the broker answers.
 
     Exit codes: 0 held, 10 or 11 violated, 12 the broker hung or died midway, 2 it is not there.
     """

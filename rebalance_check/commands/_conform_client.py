@@ -106,7 +106,7 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
 
 
 class ClientSubject(NamedTuple):
-    """What is tried: the command, what reports call it, and the ``words`` that name it on our command line."""
+    """The program on trial: the command, its name in reports, and the ``words`` that name it on our command line."""
 
     command: ClientCommand
     name: str
@@ -136,7 +136,7 @@ def _again(run: ClientRun, subject: ClientSubject, faults: Path | None, scenario
 
 
 class _Shown:
-    """Says what each scenario came to as soon as it is judged."""
+    """Says the outcome of each scenario as soon as it is judged."""
 
     def __init__(self, console: Console, scenarios: int, advance: ProgressListener) -> None:
         self._console = console

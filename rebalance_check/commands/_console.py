@@ -40,9 +40,9 @@ def said_at_interruption(hint: str | Callable[[], str]) -> Iterator[None]:
 
 
 def json_line(document: Mapping[str, Any]) -> bytes:
-    r"""The document as one line of UTF-8, without its end, whatever the encoding of the terminal.
+    r"""The document as one line of UTF-8, without its end, under any encoding of the terminal.
 
-    What a terminal would obey is written as an escape of JSON (``\u202e``), so that the text it stands for is exact;
+    Characters that a terminal obeys are escapes of JSON (``\u202e``), so that the text they stand for is exact;
     so is a lone surrogate (``\udcff``), a byte of a file name that is no UTF-8.
     """
     try:
@@ -57,7 +57,7 @@ def json_line(document: Mapping[str, Any]) -> bytes:
 def verdict_line(outcome: Outcome, broken: Iterable[str], about: str) -> str:
     """The last line of every command that judges something.
 
-    ``broken`` has the names of what is violated (each once, empty ones left out), ``about`` says as numbers what could
+    ``broken`` has the violated names (each once, empty ones left out), ``about`` says as numbers the claims that could
     have failed, and on what: ``verdict: violated: one_leader (41 of 128 invariants could have failed on 19 events)``.
     """
     names = ", ".join(dict.fromkeys(filter(None, broken)))
@@ -76,7 +76,7 @@ class Console:
         click.echo(visible_lines(text), err=self.as_json)
 
     def notice(self, text: str) -> None:
-        """One line on standard error, at once, also while a bar is shown there: what comes before the result."""
+        """One line on standard error, at once, also while a bar is shown there: it comes before the result."""
         self._errors.print(visible_lines(text), markup=False)
 
     def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""What ``rebalance-check explore`` prints of a search, and its JSON form."""
+"""The output of ``rebalance-check explore`` for a search, and its JSON form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def outcome_of(found: Exploration) -> Outcome:
 
 
 def print_exploration(console: Console, found: Exploration, run: Execution | None) -> None:
-    """Figures, invariants, what was reached, and the counterexample as it ran."""
+    """Figures, invariants, the reached goals, and the counterexample as it ran."""
     console.say(
         f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
         f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
@@ -36,7 +36,7 @@ def print_exploration(console: Console, found: Exploration, run: Execution | Non
 
 
 def disk_text(found: Exploration) -> str:
-    """What a search that kept its states on disk had there at most."""
+    """The most that a search which kept its states on disk had there."""
     return f", {found.disk_bytes / 2**20:,.0f} MiB on disk" if found.disk_bytes else ""
 
 
@@ -53,7 +53,7 @@ def print_verdicts(console: Console, verdicts: Iterable[tuple[str, str]]) -> Non
 
 
 def reached_text(found: Exploration) -> str:
-    """How much of what the model must reach was met; what was not is listed, where the search came to its end."""
+    """How many goals of the model were reached; the others are listed, where the search came to its end."""
     met = sum(found.reachable_states.values())
     text = f"  reached   {met} of {len(found.reachable_states)} reachable states and steps"
     missed = [name for name, reached in found.reachable_states.items() if not reached]
@@ -77,7 +77,7 @@ def collision_text(found: Exploration) -> str:
 
 
 def coverage_text(found: Exploration) -> str:
-    """What a search that ended early has covered, in one line."""
+    """The coverage of a search that ended early, in one line."""
     if not found.depth:
         return "no state was explored"
     return (
@@ -87,7 +87,7 @@ def coverage_text(found: Exploration) -> str:
 
 
 def write_counterexamples(console: Console, html: Path, about: str, found: Sequence[ShownRun]) -> None:
-    """A page with the counterexamples; ``about`` says what was explored.
+    """A page with the counterexamples; ``about`` names the exploration.
 
     Raises `OSError` where it cannot be written.
     """

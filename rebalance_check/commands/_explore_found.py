@@ -42,7 +42,7 @@ def finish(
     html: Path | None,
     ci: CiOptions,
 ) -> int:
-    """Print what the search found, judge liveness where that is asked for, and end with a verdict."""
+    """Print the search's findings, judge liveness where that is asked for, and end with a verdict."""
     run = execute(found.counterexample) if found.counterexample else None
     print_exploration(console, found, run)
     document = exploration_document(found, run)
@@ -82,7 +82,7 @@ def checked_liveness(
 
 
 def finish_walks(console: Console, found: RandomWalks, html: Path | None, ci: CiOptions) -> int:
-    """Print what the walks found and covered, and end with a verdict, which is about these walks alone."""
+    """Print the walks' findings and coverage, and end with a verdict, which is about these walks alone."""
     run = execute(found.counterexample) if found.counterexample else None
     print_walks(console, found, run)
     if html is not None:
@@ -99,7 +99,7 @@ def finish_walks(console: Console, found: RandomWalks, html: Path | None, ci: Ci
 
 
 def show_addresses(console: Console, addresses: Sequence[str], ci: CiOptions) -> int:
-    """The paths on the model: what happens, and whether a claim breaks at the end."""
+    """The paths on the model: their course, and whether a claim breaks at the end."""
     paths = [path_at(address) for address in addresses]
     documents = [path_run_document(path) for path in paths]
     for document in documents:

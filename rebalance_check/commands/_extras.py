@@ -1,4 +1,4 @@
-"""Which extra brings which library, and the question for it before the work begins."""
+"""Libraries and the extras that bring them, and the question for one before the work begins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXTRAS: Final = {
     "junitparser": "report",
     "prometheus_client": "prometheus",
 }
-"""Which extra brings which library."""
+"""The extra that brings each library."""
 
 
 def require(library: str) -> None:

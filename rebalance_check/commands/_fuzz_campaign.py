@@ -1,5 +1,5 @@
-"""What a campaign of ``rebalance-check fuzz`` runs: the simulator, groups on virtual Kafka, or the user's own subject;
-and which of its seeds."""
+"""The runs of campaigns of ``rebalance-check fuzz``: the simulator, virtual Kafka, or the user's own subject;
+and their seeds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def draws_groups(subject: str) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzCampaign:
     """``simulate`` runs a seed under ``options``, ``names`` are the claims that judge it; ``header`` is the command as
-    output begins with it, and ``replayed`` what the command that replays a seed says of the subject."""
+    output begins with it, and ``replayed`` the subject in the command that replays a seed."""
 
     subject: str
     simulate: Simulate

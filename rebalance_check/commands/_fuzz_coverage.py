@@ -1,4 +1,4 @@
-"""What the runs of a campaign reached together, for people and for programs."""
+"""The coverage of all runs of a campaign together, for people and for programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def untested_claims(result: FuzzResult) -> list[str]:
 
 
 def coverage_document(result: FuzzResult) -> dict[str, Any]:
-    """The JSON form of what was reached."""
+    """The JSON form of the coverage."""
     reached = result.reached
     return {
         "situations": len(reached.runs),

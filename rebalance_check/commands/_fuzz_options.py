@@ -71,7 +71,7 @@ def listed(text: str) -> list[str]:
 
 
 def search_options(options: SimulationOptions) -> SimulationOptions:
-    """The options under which the search of a mutant runs, with what the command line names.
+    """The options under which the search of a mutant runs, with those named on the command line.
 
     They stay as they are without a mutant, where a protocol is named, and where something else than a simulation finds
     the mutant.

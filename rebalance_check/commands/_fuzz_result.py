@@ -1,4 +1,4 @@
-"""What a campaign found: first the finding that comes first, at the end all of it, for people and for programs."""
+"""The findings of a campaign: first the finding that comes first, at the end all of it, for people and for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN_SEEDS: Final = 20
 
 
 def said_at_once(console: Console, campaign: FuzzCampaign, *, stops: bool) -> OnFinding:
-    """Say on standard error what was found first, while the campaign goes on, unless it ``stops`` there."""
+    """Report the first finding on standard error, while the campaign goes on, unless it ``stops`` there."""
 
     def say(row: VerdictRow) -> None:
         what = "the campaign ends here" if stops else "the campaign goes on"
@@ -34,7 +34,7 @@ def said_at_once(console: Console, campaign: FuzzCampaign, *, stops: bool) -> On
 
 
 def show_result(console: Console, result: FuzzResult, texts: list[str], allowed: Sequence[FaultKind] = ()) -> None:
-    """Each counterexample, then the figures, the verdicts and what was reached with the faults ``allowed``."""
+    """Each counterexample, then the figures, the verdicts and the coverage with the faults ``allowed``."""
     for text in texts:
         console.say(f"\n{text}\n")
     speed = result.events / result.seconds if result.seconds else 0
@@ -77,7 +77,7 @@ def show_claims(console: Console, result: FuzzResult) -> None:
 
 
 def show_known(console: Console, known: tuple[KnownTally, ...]) -> None:
-    """What is known, with its runs; then the entries of the list that account for nothing."""
+    """The known findings, with their runs; then the entries of the list that account for nothing."""
     for each in known:
         if each.rows:
             console.say(f"  {visible(str(each.entry))} in {_runs(len(each.rows))}: {visible(each.entry.reason)}")
@@ -87,7 +87,7 @@ def show_known(console: Console, known: tuple[KnownTally, ...]) -> None:
 
 
 def entry_not_seen(entry: KnownEntry) -> str:
-    """What is said of an entry that accounts for nothing."""
+    """The sentence on an entry that accounts for nothing."""
     return f"not seen: {visible(str(entry))}; if it does not come back, delete the entry"
 
 

@@ -31,5 +31,5 @@ def write_histories(console: Console, html: Path, judged: Sequence[Judged], most
 
 
 def broken_in(one: Judged) -> list[Broken]:
-    """What a history breaks, in short."""
+    """The claims that a history breaks, in short."""
     return [Broken.of(Finding.of(found)) for found in one.judgement.findings]

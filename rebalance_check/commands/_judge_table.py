@@ -30,7 +30,7 @@ def judge_folder(
     ci: CiOptions,
     html: Path | None,
 ) -> int:
-    """Judge the one history table of ``paths``, show what was found, and return the exit code.
+    """Judge the one history table of ``paths``, show the findings, and return the exit code.
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
     """

@@ -1,4 +1,4 @@
-"""A recorded history that was judged, and a file that could not be: what every command says about histories."""
+"""A recorded history that was judged, and a file that could not be: the report of every command about histories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rebalance_check.report.claim_results import ClaimResult, JudgedFiles
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history.
+    """A history file and the judge's verdict on it; of several parts of one run, ``merged`` is their history.
 
     ``changes`` has, for each invariant that held, the change that breaks it, where that was asked for.
     """
@@ -36,7 +36,7 @@ class Judged:
 
     @property
     def outcome(self) -> Outcome:
-        """What the verdicts amount to."""
+        """The outcome of all verdicts."""
         return self.judgement.outcome
 
     @property
@@ -46,7 +46,7 @@ class Judged:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return " + ".join(map(str, self.files))
 
     def events(self) -> list[Event]:

@@ -40,7 +40,7 @@ def outcome_of(acceptance: Acceptance) -> Outcome:
 
 
 def show_acceptance(console: Console, acceptance: Acceptance) -> None:
-    """The group and what came of it; of a refusal the request, its reply, and those that Kafka may give."""
+    """The group and its outcome; of a refusal the request, its reply, and those that Kafka may give."""
     group = f"as Kafka, group {visible(acceptance.group)}" if acceptance.group else "as Kafka"
     refusal = acceptance.refusal
     if refusal is None:

@@ -1,4 +1,4 @@
-"""What ``conform client`` and ``conform broker`` share: options for files and CI systems, and how a report is shown."""
+"""Base of ``conform client`` and ``conform broker``: options for files and CI systems, and how a report is shown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KitFiles:
     ci: CiOptions = field(default_factory=CiOptions)
 
     def write(self, console: Console, title: str, report: KitReport) -> None:
-        """Write what was asked for, and say so; ``title`` is the command.
+        """Write the files asked for, and say so; ``title`` is the command.
 
         Raises: OSError when a file cannot be written.
         """
@@ -54,7 +54,7 @@ def kit_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def show_kit(console: Console, report: KitReport) -> None:
-    """A table per section, what is violated in full, and the verdict in the last line."""
+    """A table per section, violations in full, and the verdict in the last line."""
     for name, rows in report.sections.items():
         console.table(section_title(name, rows), KIT_COLUMNS, [kit_cells(row) for row in rows])
         console.say()

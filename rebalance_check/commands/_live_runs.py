@@ -1,4 +1,4 @@
-"""The runs of ``rebalance-check live``: what each is made of, how it is made, recorded and judged."""
+"""The runs of ``rebalance-check live``: how each is set up, made, recorded and judged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CONNECT: Final = "connect"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRuns:
-    """What is run: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
+    """The runs: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
 
     protocol: str
     members: int
@@ -101,7 +101,7 @@ class LiveRuns:
 
     @property
     def name(self) -> str:
-        """What the files of a run begin with."""
+        """The beginning of the names of the run's files."""
         return self.connect.name if self.protocol == CONNECT else self.path or self.protocol
 
     @property
@@ -138,15 +138,15 @@ def require_one_node(nodes: int, what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LiveJudged(Judged):
-    """A live run that was judged: ``known`` violations are left out of its verdicts, and ``broke_off`` says what ended
-    it before its end (empty: nothing did)."""
+    """A live run that was judged: ``known`` violations are left out of its verdicts, and ``broke_off`` says why it
+    stopped early (empty: it did not)."""
 
     known: tuple[KnownFinding, ...] = ()
     broke_off: str = ""
 
     @property
     def outcome(self) -> Outcome:
-        """What the run amounts to: at best undecided, where it broke off."""
+        """The run's outcome: at best undecided, where it broke off."""
         own = self.judgement.outcome
         return worst_outcome([own, Outcome.UNDECIDED]) if self.broke_off else own
 
@@ -157,7 +157,7 @@ class LiveJudged(Judged):
         return worst_exit_code([own, ExitCode.UNDECIDED]) if self.broke_off else own
 
     def results(self) -> list[ClaimResult]:
-        """The result of each claim, with what is known of it, and that of a run that broke off."""
+        """The result of each claim, with the known facts on it, and that of a run that broke off."""
         found = [replace(each, notes=self._notes(each.claim)) for each in Judged.results(self)]
         if self.broke_off:
             subject, text = self.name, self.broke_off
@@ -171,7 +171,7 @@ class LiveJudged(Judged):
 def live_runs(
     console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int], limits: Limits = NO_LIMITS
 ) -> list[LiveJudged]:
-    """Run and judge each seed in turn, until ``limits`` end that; when it is interrupted, what was judged is shown."""
+    """Run and judge each seed in turn, until ``limits`` end that; when it is interrupted, the judged runs are shown."""
     watch = Watch(limits)
     judged: list[LiveJudged] = []
 
@@ -217,7 +217,7 @@ def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
 
 
 def show_live(console: Console, one: LiveJudged) -> None:
-    """The verdict on one run, then what ended it, then what its clients are known to do."""
+    """The verdict on one run, then why it broke off, then its clients' known findings."""
     show_judged(console, one)
     if one.broke_off:
         console.say(f"  the run broke off: {visible(one.broke_off)}")

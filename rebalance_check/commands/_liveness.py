@@ -1,4 +1,4 @@
-"""What ``rebalance-check explore --liveness`` adds: the liveness properties, judged and printed."""
+"""The part of ``rebalance-check explore --liveness``: the liveness properties, judged and printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for a planted defect, whatever kind it is: who caught it, after how many steps, and how that looks."""
+"""The search for a planted defect, of any kind: who caught it, after how many steps, and how that looks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Caught:
 
     ``steps`` is the size of the shrunk counterexample: the rows that the table of a run or of a scenario shows, the
     actions of a path, the members, topics and claims of an assignment problem, the steps of a history of a Connect
-    group. ``seconds`` is what finding it took, shrinking apart; ``unfinished`` says what shrinking got to where its
+    group. ``seconds`` is the time to find it, shrinking apart; ``unfinished`` says how far shrinking got where its
     time ended first.
     """
 
@@ -58,7 +58,7 @@ class Caught:
 
 
 def catch(mutant: Mutant) -> Caught | None:
-    """Run the search of a mutant and shrink what it finds; None when the claim it names does not break."""
+    """Run the search of a mutant and shrink the finding; None when the claim it names does not break."""
     match mutant.find:
         case FuzzSearch():
             return _fuzzed(mutant, mutant.find)
@@ -99,7 +99,7 @@ def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
 
 
 def _actions(seed: int, options: SimulationOptions) -> list[str]:
-    """What a run is made of: the churn that is left."""
+    """The actions of a run: the churn that is left."""
     return [str(action) for action in churn_schedule(seed, options).actions]
 
 
@@ -143,7 +143,7 @@ def _searched_problems(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
 
 
 def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], str]:
-    """What a problem shows of the claim that the mutant breaks; empty for nothing."""
+    """The sentence on how a problem breaks the claim of the mutant; empty where it does not."""
     ours = OurAssignors()
 
     def finding(problem: Problem) -> str:
@@ -157,7 +157,7 @@ def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], s
 
 
 def _searched_histories(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
-    """The first history that breaks the claim, shrunk: its steps, and what is wrong."""
+    """The first history that breaks the claim, shrunk: its steps, and the breach."""
     asked, claim, started = histories_for(OurConnectAssignors()), _claim(mutant), time.monotonic()
     for seed in range(find.first, find.last):
         history = random_history(find.shape, seed)

@@ -121,13 +121,13 @@ def chosen_rows() -> int:
 
 
 def html_option(what: str) -> Decorator:
-    """``--html FILE``; ``what`` says what the page has."""
+    """``--html FILE``; ``what`` is the content of the page."""
     path = click.Path(path_type=Path)
     return option("--html", type=path, metavar="FILE", callback=needs("jinja2"), help=f"Write a page: {what}.")
 
 
 def out_option(what: str, **settings: Any) -> Decorator:
-    """``--out``: where a command keeps its work; ``what`` says what that is."""
+    """``--out``: where a command keeps its work; ``what`` names the work."""
     return option(
         "--out", type=click.Path(path_type=Path), metavar="DIR", show_default="default" in settings, **settings,
         help=f"Keep {what} there.",
@@ -152,7 +152,7 @@ seed_option: Final = option(
     default=0,
     show_default=True,
     metavar="N",
-    help="Decides what is drawn at random.",
+    help="Decides all random draws.",
 )
 stop_option: Final = option(
     "--stop-at-first", is_flag=True, rare=True, help="End at the first finding that is not known."

@@ -1,4 +1,4 @@
-"""What shows that a search goes on: one line on a terminal, redrawn and then erased; now and then a line elsewhere."""
+"""A sign that a search goes on: one line on a terminal, redrawn and then erased; now and then a line elsewhere."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ INTERPRETED_INSTEAD: Final = (
     "llvmlite is not installed, so the model is interpreted, which takes 90 to 470 times as long: "
     "pip install 'rebalance-check[explore]'"
 )
-"""What a search says that would be compiled. Measured in states per second of one thread, at seven bounds of four
+"""The advice to compile a search. Measured in states per second of one thread, at seven bounds of four
 models, with symmetry and without it."""
 
 SHARE_OF_FREE: Final = 0.9
@@ -42,7 +42,7 @@ def parsed_size(_context: click.Context, _option: click.Parameter, text: str | N
 def is_compiled(interpreted: bool, spill: Path | None) -> bool:
     """Whether a search compiles the model; where it would, and llvmlite is missing, standard error says that.
 
-    Only a compiled search can ``spill``: it is then not interpreted instead, but fails and says what to install.
+    Only a compiled search can ``spill``: it is not interpreted then, but fails and names the library to install.
     """
     if interpreted or spill is not None or find_spec("llvmlite") is not None:
         return not interpreted
@@ -69,7 +69,7 @@ def free_memory() -> int | None:
 
 
 def memory_limit(given: int | None) -> int | None:
-    """The limit of the whole process: the one given, or what it has and most of what is free."""
+    """The limit of the whole process: the one given, or its memory and most of the free memory."""
     if given is not None:
         return given
     free = free_memory()

@@ -43,7 +43,7 @@ OURS: Final = "ours"
 @json_option
 def command(*, release: str, assignors: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
             seeds: str, text: str | None, minutes: float | None, as_json: bool) -> int:  # fmt: skip
-    """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
+    """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink each that breaks one.
 
     RELEASE is one of Kafka since 2.4.0, or `ours`. One of Kafka needs a JDK, and the release's jars from
     REBALANCE_CHECK_KAFKA_JARS or from Maven. A seed is one problem of each shape; for connect-eager and

@@ -27,7 +27,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 @option("--topics", default="", metavar="NAME:PARTITIONS,...", help="Topics that are there from the start.")
 @option("--partitions", type=click.IntRange(0, 1000), metavar="N", default=4, show_default=True,
         help="Of a topic that is created because a client asks for it; 0: create none.")  # fmt: skip
-@option("--fault-file", type=FILE, metavar="FILE", help="What goes wrong, a fault on each line.")
+@option("--fault-file", type=FILE, metavar="FILE", help="The faults to inject, one on each line.")
 @option("--record", type=FILE, metavar="FILE",
         help="Write the history of everything that crosses the wire, and of the coordinator.")  # fmt: skip
 @option("--judge", "is_judged", is_flag=True, help="Judge it as it happens, and in the end.")
@@ -39,7 +39,7 @@ def command(*, port: int, nodes: int, host: str, topics: str, partitions: int, f
 
     It prints which members join, which generations there are, and who leaves or is removed. With --judge the first
     violation is printed when it happens; `judge` on the record chooses invariants and writes reports for CI. Exits
-    with 0 when what was tested held (or nothing was judged), 10, 11 or 12 as `judge`, 2 when a port is in use or a file
+    with 0 when the tested claims held (or none was judged), 10, 11 or 12 as `judge`, 2 when a port is in use or a file
     cannot be read.
     """
     plan = FaultPlan() if fault_file is None else read_faults(fault_file)
@@ -52,7 +52,7 @@ def command(*, port: int, nodes: int, host: str, topics: str, partitions: int, f
 def parse_topics(text: str) -> dict[str, int]:
     """``a:3,b:6`` as names and partition counts.
 
-    Raises: RebalanceCheckError for what is no topic, or named twice.
+    Raises: RebalanceCheckError for a name that is no topic, or named twice.
     """
     topics: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):

@@ -41,7 +41,7 @@ LIVE: Final = "live"
 
 
 class Pair(NamedTuple):
-    """Two kinds of subjects: what is asked of both, and the options that have to do with it."""
+    """Two kinds of subjects: the questions to both, and the options for them."""
 
     first: str
     second: str
@@ -68,7 +68,7 @@ PAIRS: Final = (
     Pair("embedded", "embedded", "the same, to try the comparison", SCENARIOS),
     Pair("assignors", "kafka", "random problems for our assignors and Kafka's", PROBLEMS),
 )  # fmt: skip
-"""Who can be compared with whom."""
+"""The pairs that can be compared."""
 
 HELP: Final = (
     "Ask two subjects the same, and show where their answers differ.\n\n\b\n"
@@ -102,7 +102,7 @@ HELP: Final = (
 @ci_options()
 @json_option
 def command(*, first: str, second: str, as_json: bool, ci: CiOptions, every: bool, **options: Any) -> int:
-    """Find the pair, and do what it stands for."""
+    """Find the pair, and do its comparison."""
     console, (pair, second) = Console(as_json), pair_of(first, second)
     called = f"compare {pair.first} {pair.second}" + " --every-transition" * every
     refuse_others(called, pair.options - {"walks", "steps", "seed", "out"} if every else pair.options)
@@ -128,7 +128,7 @@ def command(*, first: str, second: str, as_json: bool, ci: CiOptions, every: boo
 def pair_of(first: str, second: str) -> tuple[Pair, str]:
     """The pair of two subjects, in either order, and the name of its second one.
 
-    Raises: RebalanceCheckError for what is no subject, and for two that cannot be compared.
+    Raises: RebalanceCheckError for a text that is no subject, and for two that cannot be compared.
     """
     kinds = kind_of(first), kind_of(second)
     for pair in PAIRS:
@@ -141,7 +141,7 @@ def pair_of(first: str, second: str) -> tuple[Pair, str]:
 
 
 def kind_of(subject: str) -> str:
-    """What kind of subject this is.
+    """The kind of a subject.
 
     Raises: RebalanceCheckError where it is none.
     """

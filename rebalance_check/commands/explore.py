@@ -119,7 +119,7 @@ def command(
 def _job(
     addresses: tuple[str, ...], goal: str | None, walks: int | None, spill: Path | None
 ) -> tuple[str, frozenset[str]]:
-    """What is done, and the options that have to do with it."""
+    """The kind of work, and the options that have to do with it."""
     if addresses:
         return "ADDRESS", CI
     if goal is not None:

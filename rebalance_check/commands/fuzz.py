@@ -54,7 +54,7 @@ from rebalance_check.report.terminal import visible
         help="From FIRST up to, not including, LAST; without it 0:100.")  # fmt: skip
 @minutes_option("Without --seeds, run seeds until then; end")
 @option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
-        show_default=True, help="What the members speak; mixed: the seed decides.")  # fmt: skip
+        show_default=True, help="The members' protocol; mixed: the seed decides.")  # fmt: skip
 @option("--mode", type=click.Choice([m.value for m in ClusterMode]), default=DEFAULTS.mode.value, show_default=True,
         help="With --protocol connect: connect.protocol of all workers, of each worker (mixed), or of workers "
         "that are restarted from eager to compatible to sessioned (upgrade); exactly-once is sessioned with "
@@ -72,7 +72,7 @@ from rebalance_check.report.terminal import visible
     help="Churn actions of the disturbed phase.",
 )
 @option("--faults", default="all", show_default=True, metavar="KIND,...",
-        help=f"What may go wrong, of which each seed draws its own subset: {', '.join(FaultKind)}; none, common "
+        help=f"The kinds of faults, of which each seed draws its own subset: {', '.join(FaultKind)}; none, common "
         "(the first 8), or all but the last five, which groups of Kafka's own do not survive "
         "(all,loading-sync).")  # fmt: skip
 @subject_option(
@@ -94,7 +94,7 @@ from rebalance_check.report.terminal import visible
         help="The churn, in the place of what seeds draw: StartMember m0, AdvanceClock m0 [500] (a shrunk "
         "run).")  # fmt: skip
 @option("--choices", rare=True, metavar="CHOICE,...",
-        help="What happens to messages and threads, in the place of what seeds draw; all else is quiet (a shrunk "
+        help="The fate of messages and threads, in the place of what seeds draw; all else is quiet (a shrunk "
         "run; none: everything is).")  # fmt: skip
 @stop_option
 @option("--record", rare=True, type=FILE, metavar="FILE", help="Write the history of a failing run.")

@@ -79,10 +79,10 @@ def command(histories: tuple[Path, ...], claims: ClaimOptions, *, known: Path | 
             as_kafka: bool, as_json: bool) -> int:  # fmt: skip
     """Judge recorded histories (JSON lines; `rebalance-check schema`), or a folder of `fuzz --out`.
 
-    Files of one run are merged, in the order that generations, member ids, requests and replies give; what depends on
-    another order is undecided.
+    Files of one run are merged, in the order that generations, member ids, requests and replies give; claims resting on
+    another order are undecided.
 
-    Exits with 0 when what was tested held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2
+    Exits with 0 when the tested claims held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2
     when a file or a line cannot be read, 12 undecided: also when nothing was tested, and, with --require-tested, when
     any claim was not. It is the first of 10, 11, 2, 12, 0 that applies.
     """
@@ -183,7 +183,7 @@ def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> 
 
 
 def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dict[str, Any]:
-    """The JSON form: the worst judgement, then each file; ``faults`` has what could not be read."""
+    """The JSON form: the worst judgement, then each file; ``faults`` has the unreadable input."""
     worst = max(judged, key=lambda one: list(Outcome).index(one.outcome))
     return judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
@@ -222,7 +222,7 @@ def outcomes_over_histories(judgements: Sequence[Judgement]) -> list[Outcome]:
 
 
 def show_judged(console: Console, one: Judged) -> None:
-    """The verdict on one history, then every counterexample, then what is undecided."""
+    """The verdict on one history, then every counterexample, then the undecided claims."""
     judgement = one.judgement
     console.say(f"{visible(one.name)}: {one.outcome} ({judgement.could_have_failed} on {judgement.events} events)")
     if judgement.counterexamples:

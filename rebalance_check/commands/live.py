@@ -49,7 +49,7 @@ _Name = TypeVar("_Name", bound=StrEnum)
         help=f"Dealt out to the members in turn: {', '.join(ClientName)} (default: kafka-python); Connect workers are "
         f"{', '.join(WorkerKind)} (default: java).")  # fmt: skip
 @option("--assignors", default="", metavar="NAME,...",
-        help="What each consumer offers, most wanted first; default: what all can, of aiokafka one.")  # fmt: skip
+        help="The assignors of each consumer, preferred first; default: all common ones, of aiokafka one.")  # fmt: skip
 @option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
         help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
 @option("--mode", type=click.Choice([each.value for each in ConnectMode]), default=ConnectMode.SESSIONED.value,
@@ -76,9 +76,9 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, nodes: 
             as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
-    The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; what the
-    clients then do is up to time and the operating system. What a release of a client is known to do is shown apart
-    and counts for nothing (`judge` on the same history excuses nothing); so is what the list of --known accounts for. A
+    The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; the
+    clients' behaviour is up to time and the operating system. The known findings of a client's release are shown apart
+    and count for nothing (`judge` on the same history excuses nothing); so are those in the list of --known. A
     run that breaks off, because a client crashes or the broker goes away, is judged up to there: it exits with 12,
     unless a claim is violated.
     """

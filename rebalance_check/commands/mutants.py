@@ -22,7 +22,7 @@ from rebalance_check.report.mutants_page import mutants_markdown
 @click.command("mutants", cls=Command)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @option("--run", is_flag=True, help="Search for each: print the shrunk counterexample and the number of its steps.")
-@option("--diff", is_flag=True, help="Print what each changes in the source, as a unified diff.")
+@option("--diff", is_flag=True, help="Print the edits of each to the source, as a unified diff.")
 @option("--markdown", is_flag=True, help="Print the page of planted defects.")
 @option("--field-bugs", is_flag=True, help="Print the page of defects of the field.")
 @minutes_option("With --run: begin no search")
@@ -31,7 +31,7 @@ def command(
     *, names: tuple[str, ...], run: bool, field_bugs: bool, diff: bool, markdown: bool, minutes: float | None,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
+    """List the planted defects: the fault of each, which invariant catches it, and the command that finds it.
 
     With --run they are searched for; exit code 10 when one of them is not caught by the claim it names.
     """
@@ -72,7 +72,7 @@ def _diffs(console: Console, mutants: Iterable[Mutant]) -> int:
 
 def _search(console: Console, mutants: list[Mutant], is_over: Callable[[], bool], *, by_name: bool) -> int:
     """Catch them one by one until time ends."""
-    from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
+    from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs the libraries of a search
 
     results: list[dict[str, Any]] = []
 

@@ -33,7 +33,7 @@ from rebalance_check.report.text import table_text
 @verbose_option()
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
-    """Show what happened in a recorded HISTORY, step by step, and why a claim broke.
+    """Show a recorded HISTORY, step by step, and why a claim broke.
 
     The verdict decides the exit code, as for `judge`.
     """

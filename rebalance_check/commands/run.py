@@ -56,7 +56,7 @@ WALKED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves
 
 @dataclass(slots=True)
 class Part:
-    """One part of the job: what was done, figures in words, the exit code it would have alone, and its document.
+    """One part of the job: the work, figures in words, the exit code it would have alone, and its document.
 
     ``shown`` are the runs that broke a claim, for a page.
     """
@@ -91,7 +91,7 @@ def command(*, seeds: str, walks: int, broker: str, html: Path | None, ci: CiOpt
     Java, the table is made by processes of this machine.
     """
     console, numbers = Console(as_json), parse_seeds(seeds)  # refused before the first minute is spent
-    open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
+    open_broker(broker)  # refuses a text without a broker; nothing starts before it is entered
     console.say(visible(f"run: seeds {seeds}, {walks} walks per protocol on {broker}"))
     done = [timed(console, each) for each in parts(console, numbers, walks, broker)]
     if html is not None:
@@ -124,7 +124,7 @@ def is_installed(console: Console, library: str, part: str) -> bool:
 
 
 def timed(console: Console, work: Callable[[], Part]) -> Part:
-    """Do one part, and print at once what it came to."""
+    """Do one part, and print its outcome at once."""
     started = time.monotonic()
     part = work()
     part.seconds = time.monotonic() - started

@@ -70,7 +70,7 @@ def rebalance_random(rebalance_seed: int, request: pytest.FixtureRequest) -> ran
 
 @pytest.fixture
 def recorder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Recording]:
-    """What this test records: ``recorder("m0").emit(event)``; `rebalance_check.pytest_plugin.recording.Recording`."""
+    """The recorder of this test: ``recorder("m0").emit(event)``; a `pytest_plugin.recording.Recording`."""
     from rebalance_check.pytest_plugin.recording import Recording  # noqa: PLC0415 - only where it is used
 
     folder = request.config.stash[_SETTINGS].histories
@@ -88,7 +88,7 @@ def _file_name(nodeid: str) -> str:
 def embedded_broker(
     request: pytest.FixtureRequest, recorder: Recording, rebalance_seed: int
 ) -> Iterator[EmbeddedBroker]:
-    """A broker in this process, new for this test, which records what its coordinator does and what crosses the wire.
+    """A broker in this process, new for this test, which records its coordinator's acts and the frames on the wire.
 
     Its topics, with their partitions, are given by ``pytest.mark.parametrize("embedded_broker", [{"t": 3}],
     indirect=True)``.
@@ -133,7 +133,7 @@ def judge(request: pytest.FixtureRequest) -> JudgeFixture:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Judge what a marked test recorded: a violation fails it; a doubt is kept for `pytest_runtest_teardown`."""
+    """Judge the record of a marked test: a violation fails it; a doubt is kept for `pytest_runtest_teardown`."""
     mark = item.get_closest_marker(MARK)
     if mark is None:
         return (yield)
@@ -152,7 +152,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Report as an error what could not be decided about a test that passed."""
+    """Report as an error a claim that is undecided about a test that passed."""
     result = yield
     if doubt := item.stash.get(_DOUBT, ""):
         pytest.fail(doubt, pytrace=False)

@@ -1,4 +1,4 @@
-"""Judging what a test recorded, in the words of the command line."""
+"""Judging the record of a test, in the words of the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UntestedClaimWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a history is judged by: ``invariants`` (none: all), but for those to ``exclude`` and those that rely on what
+    """The measure of a history: ``invariants`` (none: all), but for those to ``exclude`` and those that rely on what
     the coordinator is ``without``. ``require_tested`` makes a claim that is named and untested a doubt."""
 
     invariants: Claims = ()
@@ -49,11 +49,11 @@ class Wanted:
 
 
 def wanted_by(settings: Settings, given: Mapping[str, object]) -> Wanted:
-    """What a mark or a call asks for, and the options where it does not say.
+    """The judging asked for by a mark or a call, and the options where it does not say.
 
     Raises: TypeError for an argument that is none.
     """
-    asked = Wanted(**given)  # type: ignore[arg-type] # what a mark was given has no types
+    asked = Wanted(**given)  # type: ignore[arg-type] # the arguments of a mark have no types
     return replace(
         asked,
         invariants=asked.invariants or settings.invariants,
@@ -96,7 +96,7 @@ def _again(path: Path | None, claim: str) -> str:
 
 
 def doubt_of(judgement: Judgement) -> UndecidedError | None:
-    """The exception that says what is undecided, and why; None where all is decided."""
+    """The exception that says the undecided claims, and why; None where all is decided."""
     if judgement.outcome is not Outcome.UNDECIDED:
         return None
     try:
@@ -107,6 +107,6 @@ def doubt_of(judgement: Judgement) -> UndecidedError | None:
 
 
 def untested_text(judgement: Judgement) -> str:
-    """Which claims are untested, and what they need; empty for none."""
+    """The untested claims, and their needs; empty for none."""
     reasons = names_by_reason(judgement.untested).items()
     return "; ".join(f"untested: {', '.join(names)}: {reason}" for reason, names in reasons)

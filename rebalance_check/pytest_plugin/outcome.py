@@ -1,4 +1,4 @@
-"""What becomes of a test by what it recorded: violated fails it, undecided is an error, untested a warning."""
+"""A test's end by its record: violated fails it, undecided is an error, untested a warning."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class JudgeFixture:
     def __call__(
         self, history: Iterable[Event] | str | Path | None = None, *, allow_undecided: bool = False, **wanted: object
     ) -> Judgement:
-        """Judge ``history``, by default what this test recorded until now; ``wanted`` as of the mark `rebalance`.
+        """Judge ``history``, by default the record of this test so far; ``wanted`` as of the mark `rebalance`.
 
-        Raises: the `Violation` of the first broken claim, with the explanations of all of them; UndecidedError for what
+        Raises: the `Violation` of the first broken claim, with the explanations of all of them; UndecidedError if one
         is undecided, unless that is allowed; RebalanceCheckError when a claim or a file is not there.
         """
         events, path = self._read(history)
@@ -67,7 +67,7 @@ class JudgeFixture:
 
 @dataclass(frozen=True, slots=True)
 class MarkedTest:
-    """A test with the mark `rebalance`, and what it asks for."""
+    """A test with the mark `rebalance`, and the judging it asks for."""
 
     item: pytest.Item
     wanted: Wanted
@@ -75,7 +75,7 @@ class MarkedTest:
     recording: Callable[[], Recording | None]
 
     def judge_passed_test(self, again: str) -> str:
-        """Fail the test where a claim is violated, warn of what is untested; what is undecided is returned."""
+        """Fail the test where a claim is violated, warn of untested claims; the undecided ones are returned."""
         recording = self.recording()
         if recording is None or not (history := recording.events):
             return NOTHING_RECORDED
@@ -91,7 +91,7 @@ class MarkedTest:
         return ""
 
     def note_failed_test(self, again: str) -> None:
-        """Show next to the failure of the test what its history breaks, and where that is."""
+        """Show next to the failure of the test the claims that its history breaks, and where that is."""
         recording = self.recording()
         if recording is None or not (history := recording.events):
             return
@@ -123,7 +123,7 @@ def _closing(recording: Recording, again: str) -> str:
 def judge_test(
     item: pytest.Item, mark: pytest.Mark, settings: Settings, recording: Callable[[], Recording | None]
 ) -> MarkedTest:
-    """What the mark of a test asks for; a name in it that is none fails the test before it runs."""
+    """The judging that a test's mark asks for; a name in it that is none fails the test before it runs."""
     given = dict(zip(("invariants", "exclude", "without", "require_tested"), mark.args, strict=False)) | dict(
         mark.kwargs
     )

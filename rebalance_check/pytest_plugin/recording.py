@@ -1,4 +1,4 @@
-"""What one test records: the events of all its observers as one history, in memory and in a file at once."""
+"""One test's record: the events of all its observers as one history, in memory and in a file at once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Recording:
             self._write(event)
 
     def end(self, *pending: str) -> None:
-        """Say that the history is complete, and what had not come to rest (nothing: all had)."""
+        """Say that the history is complete, and the parts that had not come to rest (none: all had)."""
         with self._lock:
             last = {(event.group, event.source): event.seq for event in self._events}
         attested = tuple(sorted((group, source, number) for (group, source), number in last.items()))
@@ -51,10 +51,10 @@ class Recording:
 
     @property
     def events(self) -> list[Event]:
-        """What was recorded so far."""
+        """The events so far."""
         with self._lock:
             return list(self._events)
 
     def close(self) -> None:
-        """Close the file; what was recorded stays."""
+        """Close the file; the record stays."""
         self._write.close()

@@ -15,21 +15,21 @@ _SINGLE: Final = {
     "broker": (
         "BROKER",
         "embedded",
-        "What the fixture `kafka` gives: embedded (default), local, testcontainers or HOST:PORT.",
+        "The broker of the fixture `kafka`: embedded (default), local, testcontainers or HOST:PORT.",
     ),
     "histories": ("FOLDER", "", "Keep there what each test records, a file per test (default: in its tmp_path)."),
 }
 _SEVERAL: Final = {
     "invariants": "A claim or a family that tests are judged by where their mark names none (default: all).",
     "exclude": "A claim or a family that no test is judged by.",
-    "without": "What the coordinator lacks, or an event that is not recorded: claims that rely on it are left out.",
+    "without": "A feature that the coordinator lacks, or an event not recorded: claims that rely on it are left out.",
 }
 _FLAG: Final = ("require-tested", "A claim that is asked for by its name, and that no event could break, is an error.")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What was asked for; ``histories`` is None where nothing is to be kept."""
+    """The user's settings; ``histories`` is None where nothing is to be kept."""
 
     seed: int
     broker: str

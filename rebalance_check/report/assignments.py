@@ -21,7 +21,7 @@ from rebalance_check.report.terminal import visible
 
 
 def finding_text(finding: Finding, whose: str) -> str:
-    """What is wrong first, then the claim, where it was found, and the smallest problem with its answer."""
+    """The fault first, then the claim, where it was found, and the smallest problem with its answer."""
     sentence = next(claim.sentence for claim in CLAIMS if claim.name == finding.broken.claim)
     return "\n".join(map(visible, [
         f"{finding.broken.claim}: {finding.broken.finding}",

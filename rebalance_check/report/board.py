@@ -1,4 +1,4 @@
-"""What the coordinator and each member look like as of now, read off events alone: the cells of tables and lanes."""
+"""The coordinator and each member as of now, read off events alone: the cells of tables and lanes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONDITIONS: Final[dict[type[Event], str]] = {
     MemberResumed: "",
     MemberJoined: "",
 }
-"""What an event says about the process of a member; the others say nothing about it."""
+"""The meaning of an event for the process of a member; the others say nothing about it."""
 
 
 def column_of(event: Event) -> str:
@@ -87,7 +87,7 @@ class Board:
             self._status.setdefault(event.worker, {})[event.key] = entry
 
     def touched(self, event: Event) -> Collection[str]:
-        """The columns that an event may have changed: an assignment changes what every member is to give up."""
+        """The columns that an event may have changed: an assignment changes every member's revocations."""
         if isinstance(event, AssignmentComputed):
             return tuple(self.holdings.members)
         return (COORDINATOR, column) if (column := column_of(event)) else (COORDINATOR,)
@@ -99,7 +99,7 @@ class Board:
         return held or self._wire.holds(column)
 
     def cell(self, column: str) -> str:
-        """What stands in a column."""
+        """The text in a column."""
         if column == COORDINATOR:
             return self._coordinator_cell() or self._wire.coordinator or NOTHING
         holder = self.holdings.members.get(column)

@@ -54,7 +54,7 @@ def campaign_page(campaign: Campaign, most_events: int = MOST_EVENTS) -> str:
 
 
 def _broken(tallies: Iterable[ClaimTally]) -> dict[int, list[Broken]]:
-    """What each seed broke."""
+    """The claims that each seed broke."""
     found: dict[int, list[Broken]] = {}
     for claim in tallies:
         sentence = select([claim.invariant])[0].claim
@@ -66,7 +66,7 @@ def _broken(tallies: Iterable[ClaimTally]) -> dict[int, list[Broken]]:
 def _shown(
     campaign: Campaign, seed: int, verdict: Outcome, history: Sequence[Event], broken: Sequence[Broken]
 ) -> ShownRun:
-    """One run in full, judged once more by what it broke, for the reasons."""
+    """One run in full, judged once more by its broken claims, for the reasons."""
     judgement = judge(history, select([each.claim for each in broken])) if broken else None
     findings = [Finding.of(found) for found in judgement.findings] if judgement else []
     return seed_run(seed, history, verdict, findings, campaign.replay(seed))

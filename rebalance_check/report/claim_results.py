@@ -1,4 +1,4 @@
-"""What a command found out about claims, in the one form that CI systems are given: JUnit, GitHub and SARIF read it."""
+"""A command's findings about claims, in the one form that CI systems are given: JUnit, GitHub and SARIF read it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested
 
 INPUT_IS_READ: Final = "input_is_read"
-"""The name under which input that cannot be read is reported: nothing is known of what stands in it."""
+"""The name under which input that cannot be read is reported: nothing is known of its content."""
 
 CLAIMS_ARE_TESTED: Final = "claims_are_tested"
 """The name under which claims are reported that were to be tested, and were not."""
@@ -27,7 +27,7 @@ REPLIES_AS_PREDICTED: Final = "replies_are_as_predicted"
 """The name under which a coordinator is reported that gives a reply, or is in a state, that the model forbids."""
 
 RUN_ENDS: Final = "run_comes_to_its_end"
-"""The name under which a run that broke off is reported: nothing is known of what would have followed."""
+"""The name under which a run that broke off is reported: nothing is known of the events beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Place:
 class ClaimResult:
     """The outcome of one claim on one subject: a history, a campaign, a bound of the model.
 
-    ``sentence`` is what the claim says. ``text`` explains the outcome; its first line alone says what is wrong.
+    ``sentence`` is the claim in words. ``text`` explains the outcome; its first line alone names the fault.
     ``command`` shows it again. ``place`` is where the claim broke, None where no file has it; ``steps`` are the reasons
     that stand in a file, each with its place. ``notes`` are violations that were left out because they are known;
-    ``more`` is what else a reader may want to know, by name.
+    ``more`` are more facts for a reader, by name.
     """
 
     subject: str
@@ -67,7 +67,7 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class JudgedFiles:
-    """A judged history: what reports call it, its verdicts, the files and the events that hold it.
+    """A judged history: its name in reports, its verdicts, the files and the events that hold it.
 
     Of a history that was not kept both are empty: then a violation has its reasons, and neither a line nor a command.
     """
@@ -106,7 +106,7 @@ def counted(verdict: Verdict) -> Mapping[str, str]:
 
 
 def unread_result(subject: str, fault: str) -> ClaimResult:
-    """The result for input that cannot be read, of which ``fault`` says what is wrong."""
+    """The result for input that cannot be read, of which ``fault`` names the fault."""
     return ClaimResult(subject=subject, claim=INPUT_IS_READ, outcome=Outcome.UNDECIDED, text=fault)
 
 

@@ -1,4 +1,4 @@
-"""Rounds of a Connect group and what they break, in words and as data."""
+"""Rounds of a Connect group and the claims they break, in words and as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rebalance_check.report.terminal import visible
 
 
 def connect_finding_text(finding: Finding, whose: str) -> str:
-    """What is wrong first, then the claim, where it was found, and the smallest history with its rounds."""
+    """The fault first, then the claim, where it was found, and the smallest history with its rounds."""
     sentence = next(claim.sentence for claim in CONNECT_CLAIMS if claim.name == finding.broken.claim)
     return "\n".join(map(visible, [
         f"{finding.broken.claim}: {finding.broken.finding}",
@@ -40,7 +40,7 @@ def course_lines(course: Course) -> Iterator[str]:
 
 
 def round_line(one: CourseRound) -> str:
-    """The number of a round, its leader, and what is special about it."""
+    """The number of a round, its leader, and its peculiarities."""
     parts = [f"round {one.generation} at {one.now_ms} ms, {one.leader} leads"]
     parts += ["eager"] if one.eager else []
     parts += ["CONFIG_MISMATCH"] if one.mismatch else []

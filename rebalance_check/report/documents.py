@@ -25,7 +25,7 @@ def event_document(event: Event) -> dict[str, Any]:
 def counterexample_document(found: Counterexample | None) -> dict[str, Any] | None:
     """A counterexample: the claim, the reasons with their events, the events concerned; None stays None.
 
-    ``repeats`` has one turn of what repeats until the end, and stands only where something does; so do
+    ``repeats`` has one turn of the part that repeats until the end, and stands only where something does; so do
     ``consequences``, the violations that followed.
     """
     if found is None:
@@ -69,7 +69,7 @@ def counts_document(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def judgement_document(judgement: Judgement) -> dict[str, Any]:
-    """A judgement: what it amounts to, the first violated invariant with its counterexample, and each verdict."""
+    """A judgement: its outcome, the first violated invariant with its counterexample, and each verdict."""
     found = judgement.findings
     return {
         "verdict": judgement.outcome.value,

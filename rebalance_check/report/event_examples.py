@@ -18,7 +18,7 @@ from rebalance_check.properties.history import decode
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page: its heading, what its events have in common, and an example of each."""
+    """A part of the page: its heading, the common trait of its events, and an example of each."""
 
     title: str
     about: str

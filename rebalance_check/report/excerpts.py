@@ -1,7 +1,7 @@
-"""The table of a counterexample: the steps that its argument needs, and what they happened to. The rest is left out.
+"""The table of a counterexample: the steps that its argument needs, and their objects. The rest is left out.
 
 A step is shown where the claim would not break like this without it (`properties.argument`), and where something is
-done to a member that the argument names, or to what it holds: partitions, connectors, tasks and keys that are named.
+done to a member that the argument names, or to its holdings: partitions, connectors, tasks and keys that are named.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MOST_ROWS: Final = 24
 """So many steps are shown at most, unless the argument alone needs more."""
 
 DONE: Final = frozenset({NodeChanged, CoordinatorElected, LogTailLost})
-"""What is done to no member, and is always worth a row."""
+"""Events that happen to no member, and are always worth a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a counterexample is about: the events that it needs, the members and things that they name, its words."""
+    """The subjects of a counterexample: the events that it needs, the members and things that they name, its words."""
 
     events: frozenset[Hashable]
     members: frozenset[str]
@@ -46,7 +46,7 @@ def history_lanes(
     """The table of a history: each event is a step.
 
     With a counterexample: the group and the steps that its argument needs and, up to ``context`` in all, those that
-    change what it names; columns for the members that take part, cells of what is named. ``context`` 0 shows
+    change the things it names; columns for the members that take part, cells of those things. ``context`` 0 shows
     everything.
     """
     if counterexample is None or not context:
@@ -60,7 +60,7 @@ def history_lanes(
 
 
 def _named(history: Sequence[Event], found: Counterexample) -> _Named:
-    """What the argument of ``found`` needs, and the names in it."""
+    """The events that the argument of ``found`` needs, and the names in it."""
     invariant = next((one for one in CATALOGUE if one.name == found.invariant), None)
     given = [*found.events, *found.repeats, *(reason.event for reason in found.because if reason.event is not None)]
     needed = [*given, *(argument(history, found, invariant) if invariant is not None else ())]
@@ -88,7 +88,7 @@ def _things(history: Sequence[Event]) -> Iterator[str]:
 
 
 def _shown(table: LaneTable, history: Sequence[Event], named: _Named, most: int) -> tuple[Row, ...]:
-    """The rows that are needed, the first turns of what repeats, and the last of those that change what is named."""
+    """The rows that are needed, the first turns of a repeat, and the last of those that change a named thing."""
     asked = [row for row in table.rows if row.marked or key_of(history[row.number - 1]) in named.events]
     needed = [row.number for row in asked if not row.repeats]
     needed += [row.number for row in asked if row.repeats][: max(0, most - len(needed))]

@@ -1,4 +1,4 @@
-"""The page of defects of the field: the defects of the field, by role, and what of ours finds each."""
+"""The page of defects of the field: the defects of the field, by role, and the finder of ours for each."""
 
 from __future__ import annotations
 

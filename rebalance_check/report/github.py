@@ -1,4 +1,4 @@
-"""What GitHub's runner reads: commands for annotations among the lines of a step, and the Markdown of its summary."""
+"""The input of GitHub's runner: commands for annotations among the lines of a step, the Markdown of its summary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS: Final = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.UNTESTED, Outcom
 
 
 def workflow_commands(results: Iterable[ClaimResult], workspace: Path) -> Iterator[str]:
-    """The workflow commands: an error for each violation and each doubt, a notice for what is known and left out.
+    """The workflow commands: an error for each violation and each doubt, a notice for a known finding left out.
 
     Files below ``workspace`` are named from there, as GitHub names those of the repository.
     """
@@ -76,7 +76,7 @@ def summary(title: str, results: Sequence[ClaimResult]) -> str:
 
 
 def doubts_of(results: Iterable[ClaimResult]) -> Mapping[str, str]:
-    """What is undecided: the claim and its subject, with the reason."""
+    """The undecided claims: the claim and its subject, with the reason."""
     return {f"{each.claim} ({each.subject})": each.text for each in results if each.outcome is Outcome.UNDECIDED}
 
 

@@ -40,7 +40,7 @@ _RESULTS = {Outcome.VIOLATED: Failure, Outcome.UNDECIDED: Error, Outcome.UNTESTE
 
 
 def junit_xml(suites: Sequence[JUnitSuite]) -> bytes:
-    r"""The document, without timestamps; what a terminal would obey, XML's forbidden characters among it, is escaped.
+    r"""The document, without timestamps; characters that a terminal obeys, some forbidden in XML, are escaped.
 
     Suites have names and properties of their own: two that agree in both become one.
     """

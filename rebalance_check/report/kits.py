@@ -16,7 +16,7 @@ KIT_COLUMNS: Final = ("outcome", "checked", "claim", "detail")
 """The columns of a section's table."""
 
 _WIDEST_DETAIL: Final = 80
-"""So many characters of a detail stand in a table; what is violated stands below it in full."""
+"""So many characters of a detail stand in a table; a violation stands below it in full."""
 
 
 def kit_cells(row: KitRow) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def kit_document(report: KitReport) -> dict[str, Any]:
 
 
 def kit_verdict(report: KitReport) -> Outcome:
-    """What the rows amount to; a run that is not finished is undecided unless a claim is violated."""
+    """The outcome of the rows; a run that is not finished is undecided unless a claim is violated."""
     return report.exit_code.outcome if report.exit_code is not ExitCode.USAGE else Outcome.UNDECIDED
 
 

@@ -1,4 +1,4 @@
-"""The member columns: what the coordinator and each member looked like after each step of a run.
+"""The member columns: the state of the coordinator and each member after each step of a run.
 
 A step is an action of a model path, or an event of a history. Cells are read off the events alone, so any subject's
 run can be shown.
@@ -16,7 +16,7 @@ from rebalance_check.report.board import COORDINATOR, NOTHING, Board, members_of
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One step: its number, what happened, and the cell of each column; ``marked`` is where the claim broke.
+    """One step: its number, its events, and the cell of each column; ``marked`` is where the claim broke.
 
     ``repeats`` says that the step belongs to the part of a run that repeats for ever.
     ``changed`` has the columns whose cell differs from the row before. A row with number 0 stands for folded steps.
@@ -38,7 +38,7 @@ def key_of(event: Event) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Which step of a run each event belongs to; steps count from 1."""
+    """The step of a run to which each event belongs; steps count from 1."""
 
     steps: dict[Hashable, int] = field(default_factory=dict)
 
@@ -83,10 +83,10 @@ def lanes(
     repeats_after: int | None = None,
     things: Collection[str] = (),
 ) -> LaneTable:
-    """The table of a run given as steps: what happened, and the events it caused.
+    """The table of a run given as steps: its actions, and the events they caused.
 
     It ends at the step where the claim broke. Steps that change no cell and concern no reason are folded, and of the
-    others the last ``context`` are shown (0: all, none folded). ``group`` leaves out what other groups do;
+    others the last ``context`` are shown (0: all, none folded). ``group`` leaves out other groups;
     ``mark_last`` marks the last step of a run that ends where a claim broke; the steps behind ``repeats_after`` repeat
     for ever. ``things`` are the partitions, connectors, tasks and keys that cells show; empty for all.
     """

@@ -15,9 +15,9 @@ from rebalance_check.report.text import Origin, table_text
 
 
 def lasso_text(run: Execution, name: str, broken: Sequence[Instance] | None = None) -> str:
-    """What never happens and why, the table of the run with the part that repeats, and the command that shows it.
+    """The goal that is never reached and why, the table of the run with its loop, and the command that shows it.
 
-    ``name`` is the liveness property, empty for none; ``broken`` has what the run breaks, where that is known.
+    ``name`` is the liveness property, empty for none; ``broken`` has the claims it breaks, where that is known.
     """
     origin = lasso_origin(run)
     reasons = [f"  {'' if number else 'because':<8} {reason}" for number, reason in enumerate(because(run))]

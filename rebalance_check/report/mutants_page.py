@@ -1,4 +1,4 @@
-"""The page of planted defects: what each does wrong, which invariant catches it, and the command that finds it."""
+"""The page of planted defects: the fault of each, which invariant catches it, and the command that finds it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LEFT = "left"
 
 
 def notice(event: Event) -> str:
-    """What an event means to a person, on one line; "" for an event that says nothing new about a group."""
+    """The meaning of an event to a person, on one line; "" for an event that says nothing new about a group."""
     said = _said(event)
     return f"{event.group}: {said}" if said else ""
 

@@ -31,12 +31,12 @@ def table_of(run: Execution, *, broken: bool = False, repeats_after: int | None 
 
 
 def heading_of(function: Callable[..., Any]) -> str:
-    """The first sentence of the docstring of an action or a claim, which says what it is."""
+    """The first sentence of the docstring of an action or a claim, which names it."""
     return " ".join((function.__doc__ or "").split()).partition(". ")[0].rstrip(".")
 
 
 def claim_sentence(model: Model, name: str) -> str:
-    """What an invariant or a liveness property of a model says."""
+    """The sentence of an invariant or a liveness property of a model."""
     claims = (*model.invariants, *model.step_invariants, *(each.holds for each in model.liveness))
     return next((heading_of(claim) for claim in claims if claim.__name__ == name), "")
 
@@ -49,7 +49,7 @@ SEEN_IN_EVENTS: Final = {
 
 
 def explanation(run: Execution, violated: str) -> Counterexample | None:
-    """What the invariant over events says that corresponds to the model's; None where there is none, or it holds."""
+    """The answer of the model invariant's counterpart over events; None where there is none, or it holds."""
     named = [invariant for invariant in CATALOGUE if invariant.name == SEEN_IN_EVENTS.get(violated, violated)]
     if not named:
         return None
@@ -69,7 +69,7 @@ def origin_of(run: Execution, steps: str = "") -> Origin:
 
 
 def path_text(run: Execution, violated: str = "") -> str:
-    """A path as text: what broke and why (or just the run), the table, and the command that shows it again."""
+    """A path as text: the breach and its reason (or just the run), the table, and the command that shows it again."""
     table, origin = table_of(run, broken=bool(violated)), origin_of(run, f"{len(run.actions)} steps")
     return "\n".join(
         [

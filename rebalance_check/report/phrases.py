@@ -34,7 +34,7 @@ _COMMON: Final = frozenset(
     }
 )
 _SPEAKS_FOR_ITSELF: Final = frozenset({"key", "partitions", "signal", "change", "status", "reason"})
-"""Fields whose value says what it is; the others stand in a phrase with their name."""
+"""Fields whose value speaks for itself; the others stand in a phrase with their name."""
 
 _LONGEST: Final = 88
 
@@ -43,7 +43,7 @@ NAME: Final = re.compile(r"[\w.:/-]*\w")
 
 
 def phrase(event: Event, needed: Set[str] = frozenset(), *, only: bool = False) -> str:
-    """``MemberJoined m0 g2 leader``: the event, who, in which generation, and what else fits, each field by its name.
+    """``MemberJoined m0 g2 leader``: the event, who, in which generation, and all that fits, each field by its name.
 
     Fields whose value is one of the names ``needed`` come first; ``only`` leaves out the others.
     """

@@ -17,7 +17,7 @@ VALUE: Final = "value"
 
 
 class MetricsCollector(Collector):
-    """Gives the values of ``metrics`` when they are scraped; ``now_ms`` is the clock of what they measure.
+    """Gives the values of ``metrics`` when they are scraped; ``now_ms`` is the clock of the measured group.
 
     ``REGISTRY.register(MetricsCollector(metrics, clock))`` publishes them. A name is ``kafka_``, the group and Kafka's
     name, with underscores: ``kafka_consumer_coordinator_metrics_join_rate``. Tags are labels.

@@ -13,7 +13,7 @@ from rebalance_check.report.text import Origin, counterexample_text
 
 
 def origin_of_history(history: Sequence[Event], replay: str) -> Origin:
-    """What a history tells about where it came from."""
+    """The origin that a history tells of itself."""
     started = next((event for event in history if isinstance(event, RunStarted)), None)
     members = len(members_of(history))
     size = f"{len(history)} events of {members} members"
@@ -26,7 +26,7 @@ def origin_of_history(history: Sequence[Event], replay: str) -> Origin:
 def explained(
     history: Sequence[Event], counterexample: Counterexample, replay: str, *, context: int = MOST_ROWS
 ) -> tuple[str, LaneTable, Origin]:
-    """The counterexample as text, and what a page needs to show it."""
+    """The counterexample as text, and the data with which a page shows it."""
     table = history_lanes(history, counterexample, context=context)
     origin = origin_of_history(history, replay)
     return counterexample_text(counterexample, table, origin), table, origin

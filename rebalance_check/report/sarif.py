@@ -1,7 +1,7 @@
 """SARIF 2.1.0: violations as results whose place is a line of a history file.
 
 The format is that of OASIS, `Static Analysis Results Interchange Format (SARIF) Version 2.1.0`. A claim is a rule, a
-violation a result, the reasons are related locations. What is undecided is a notification of the tool, as a log
+violation a result, the reasons are related locations. An undecided claim is a notification of the tool, as a log
 without results would otherwise look like a pass.
 """
 

@@ -13,7 +13,7 @@ def visible(text: str) -> str:
     r"""The text on one line, with every character that a terminal would obey written as an escape (``\x1b``).
 
     Escaped are the control characters (C0, C1, DEL), line ends of any kind, format characters such as bidirectional
-    overrides and zero-width joiners, lone surrogates (bytes of a file name that are no UTF-8), and what has no glyph:
+    overrides and zero-width joiners, lone surrogates (bytes of a file name that are no UTF-8), and glyphless ones:
     all that Python's ``str.isprintable`` refuses. Text without them is returned as it is.
     """
     if text.isprintable():

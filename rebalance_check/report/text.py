@@ -1,4 +1,4 @@
-"""A counterexample as text: what, why, where in the run, the table, how to see it again. No timestamps."""
+"""A counterexample as text: claim, reason, place, the table, how to see it again. No timestamps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Origin:
 
 
 def counterexample_text(counterexample: Counterexample, table: LaneTable, origin: Origin) -> str:
-    """The whole explanation; its first line alone tells invariant, what, who and when."""
+    """The whole explanation; its first line alone names invariant, breach, member and time."""
     reasons = because_texts(counterexample, table.places)
     blocks = [
         "\n".join(

@@ -1,4 +1,4 @@
-"""What a recorder between clients and brokers shows of each client process: its claims, its assignment, its fate."""
+"""A client process as a recorder between clients and brokers sees it: its claims, its assignment, its fate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDED: Final = "ended "
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of one process; ``generation`` is that of its last JoinGroup reply, empty for none."""
+    """The sightings of one process; ``generation`` is that of its last JoinGroup reply, empty for none."""
 
     generation: str = ""
     holds: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class WireCells:
         return seen.holds if seen else ()
 
     def cell(self, process: str) -> str:
-        """What stands in its column."""
+        """The text in its column."""
         return str(self._seen.get(process, ""))
 
     def _of(self, process: str) -> Seen:

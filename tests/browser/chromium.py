@@ -61,7 +61,7 @@ class Browser:
         return self.until(lambda: next(iter(self.all(selector, text)), None), f"{selector} with {text!r}")
 
     def until(self, condition: Callable[[], T | None], what: str) -> T:
-        """What ``condition`` returns once that is true; it is asked again where an element was replaced meanwhile."""
+        """The result of ``condition`` once that is true; it is asked again where an element was replaced meanwhile."""
         gone = [StaleElementReferenceException]
         waiting = WebDriverWait(self.driver, WAIT_S, poll_frequency=0.05, ignored_exceptions=gone)
         found = waiting.until(lambda _: condition(), f"not seen: {what}")
@@ -101,7 +101,7 @@ class Browser:
         ActionChains(self.driver).send_keys(codes.get(key, key)).perform()
 
     def script(self, text: str, *arguments: Any) -> Any:
-        """What a script returns."""
+        """The result of a script."""
         return self.driver.execute_script(text, *arguments)
 
     def texts(self, selector: str) -> list[str]:
@@ -125,7 +125,7 @@ class Browser:
         return path.read_bytes()
 
     def errors(self) -> list[str]:
-        """What the page wrote to the console since the last call."""
+        """The lines that the page wrote to the console since the last call."""
         entries: list[dict[str, Any]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call] # Selenium's own
         return [str(entry["message"]) for entry in entries]
 

@@ -1,4 +1,4 @@
-"""What CI systems are given: JUnit XML, annotations and a summary for GitHub, SARIF; never another exit code."""
+"""Output for CI systems: JUnit XML, annotations and a summary for GitHub, SARIF; never another exit code."""
 
 from __future__ import annotations
 

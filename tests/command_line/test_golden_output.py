@@ -1,4 +1,4 @@
-"""What each sub-command prints, whole: its help, and its output at small sizes, held against golden files.
+"""The whole print of each sub-command: its help, and its output at small sizes, held against golden files.
 
 ``pytest --update-scenarios`` rewrites them. Durations, rates, memory, line numbers, the number of cores and
 folders are replaced by placeholders.
@@ -83,7 +83,7 @@ VARYING: Final = (
     (re.compile(r"(127\.0\.0\.1):\d+"), r"\1:#"),
     (re.compile(r"^@@ .* @@", re.MULTILINE), "@@ # @@"),
 )
-"""What differs from run to run, and what stands for it."""
+"""Parts that differ from run to run, and their substitutes."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What ``rebalance-check mutants NAME --diff`` prints: the edits of a mutant, of either kind, as a unified diff."""
+"""``rebalance-check mutants NAME --diff`` prints the edits of a mutant, of either kind, as a unified diff."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def broker_process() -> Iterator[tuple[str, list[str]]]:
 
 
 def run(*words: object, cwd: Path) -> str:
-    """What a program prints; it must end by itself, without an error."""
+    """The output of a program; it must end by itself, without an error."""
     done = subprocess.run([*map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""What ARCHITECTURE.md names is there."""
+"""Everything that ARCHITECTURE.md names is there."""
 
 import re
 from pathlib import Path

@@ -30,7 +30,7 @@ def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Progra
 
 
 def once_more_when_hung(program: Program, folder: Path) -> tuple[str, str]:
-    """What the program prints, and the broker. kafka-python may stay in its join for ever (TRACK_RECORD.md)."""
+    """The output of the program, and the broker. kafka-python may stay in its join for ever (TRACK_RECORD.md)."""
     try:
         return joined(program, folder)
     except subprocess.TimeoutExpired as hung:

@@ -1,4 +1,4 @@
-"""What the documents name is there: headings that links lead to, files, mutants, scenarios, and paths of tests."""
+"""Everything the documents name is there: headings that links lead to, files, mutants, scenarios, paths of tests."""
 
 import re
 from collections.abc import Iterator

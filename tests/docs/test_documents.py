@@ -1,4 +1,4 @@
-"""What the documents show is true: their Python runs and prints what they say, their links lead somewhere."""
+"""The documents are true: their Python runs and prints what they say, their links lead somewhere."""
 
 import doctest
 import os

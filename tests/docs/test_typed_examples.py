@@ -14,7 +14,7 @@ PYTHON = re.compile(r"^```python(?![^\n]*untyped-library)[^\n]*\n(.*?)^```$", re
 
 
 def mypy_strict(folder: Path) -> str:
-    """What mypy says of each file of the folder; of the package itself only the types count, not its own errors."""
+    """Mypy's errors in each file of the folder; of the package itself only the types count, not its own errors."""
     package = Path(rebalance_check.__file__).parent
     environment = dict(os.environ)
     if "site-packages" not in package.parts:

@@ -1,4 +1,4 @@
-"""What is installed is complete: each file with its content, typed, and cheap to import without the extras."""
+"""The installed package is complete: each file with its content, typed, and cheap to import without the extras."""
 
 import os
 import subprocess

@@ -25,7 +25,7 @@ LEADS = JoinGroupReply(generation_id=1, protocol_name="p", leader="id", member_i
 SYNCED = SyncGroupReply(assignment=b"work")
 
 recorded: list[Event] = []
-"""What happened to the members of the present test."""
+"""The events of the members of the present test."""
 
 
 class Bare(Coordinator):

@@ -156,7 +156,7 @@ class HerderBench(LoneHerder):
         return len(self.order) - self.order.count("poll")
 
     def took(self) -> list[str]:
-        """What the member was asked and what was recorded since the last time."""
+        """The requests to the member and the records since the last time."""
         taken, self.order[:] = list(self.order), []
         return taken
 
@@ -171,5 +171,5 @@ class HerderBench(LoneHerder):
 
     @property
     def runs(self) -> list[str]:
-        """What exists in the worker's process, by name."""
+        """The instances in the worker's process, by name."""
         return sorted(map(work_name, self.herder.worker.instances))

@@ -145,7 +145,7 @@ def test_what_a_cooperative_member_revokes_can_be_committed_in_the_new_generatio
 
 
 def subscriptions_of(scenario: ClientScenario) -> dict[str, Subscription]:
-    """What the member says in each protocol that its last JoinGroup offers, all in the highest version."""
+    """The member's subscription in each protocol that its last JoinGroup offers, all in the highest version."""
     request = scenario.in_flight[-1][1]
     assert isinstance(request, JoinGroupRequest)
     assert {protocol.metadata[:2] for protocol in request.protocols} == {b"\x00\x03"}

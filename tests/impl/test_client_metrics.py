@@ -1,4 +1,4 @@
-"""What a member measures of itself, under the names that Kafka gives it."""
+"""A member's measurements of itself, under the names that Kafka gives them."""
 
 import math
 

@@ -56,7 +56,7 @@ work = st.builds(
 
 
 def canonical(subscription: Subscription, version: int) -> Subscription:
-    """What a reader sees: sorted lists, and only the fields of the version."""
+    """A reader's view: sorted lists, and only the fields of the version."""
     order = sorted(subscription.owned, key=lambda tp: (tp.topic.encode("utf-16-be"), tp.partition))
     return Subscription(
         topics=tuple(sorted(subscription.topics, key=lambda topic: topic.encode("utf-16-be"))),
@@ -198,7 +198,7 @@ def test_an_assignment_without_a_leader_is_refused() -> None:
 
 @given(st.text('01-+.eE"\\a :,[]{}', max_size=12))
 def test_a_text_without_zeros_in_front_of_a_number_is_not_rewritten(text: str) -> None:
-    """What passes the first look is what the second one would leave as it is."""
+    """A text that passes the first look is one that the second would leave as it is."""
     if json_converter._ANY_ZEROS.search(text) is None:
         assert json_converter._LEADING_ZEROS.sub(json_converter._without_zeros, text) == text
 

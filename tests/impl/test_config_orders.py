@@ -1,4 +1,4 @@
-"""What a worker knows that starts on the records which compaction leaves, in each order that can be left."""
+"""A worker's knowledge when it starts on the records which compaction leaves, in each order that can be left."""
 
 import json
 from typing import Any
@@ -55,7 +55,7 @@ ORDERS: dict[str, tuple[list[ConfigRecord], dict[str, Any]]] = {
 
 
 def known(records: list[ConfigRecord]) -> dict[str, Any]:
-    """What is known of the connector, without what is as at its beginning."""
+    """The known state of the connector, without the parts that are as at its beginning."""
     state = ConfigState()
     for offset, record in enumerate(records):
         read_record(state, offset, *record)

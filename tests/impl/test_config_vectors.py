@@ -30,7 +30,7 @@ def step_of(recorded: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pieces(recorded: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:
-    """What the log was asked, which callbacks came, and what was thrown, without the texts of exceptions."""
+    """The requests to the log, the callbacks that came, and the exceptions thrown, without their texts."""
     error = recorded.get("error", "")
     kind = error.split(": ")[:2] if error.startswith("ESCAPES") else error.split(":")[:1]
     return recorded.get("io", []), recorded.get("callbacks", []), [": ".join(kind)] if error else []

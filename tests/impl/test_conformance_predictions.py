@@ -1,4 +1,4 @@
-"""What runs share of the model is what the model says, also when it was forgotten meanwhile."""
+"""Runs share parts of the model, which stay as the model says, also when they were forgotten meanwhile."""
 
 from random import Random
 

@@ -24,7 +24,7 @@ a request; the simulator finds these."""
 
 
 def answers(scenario: Scenario) -> list[str]:
-    """What our coordinator answers to each line."""
+    """Our coordinator's answer to each line."""
     made = itertools.count(1)
 
     def coordinator(config: GroupConfig) -> SteeredCoordinator:

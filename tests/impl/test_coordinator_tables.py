@@ -168,7 +168,7 @@ VOTES = [
     (("cooperative-sticky range", "range cooperative-sticky"), "range"),
     (("Aa BB", "BB Aa"), "Aa"),  # in one bucket: the vote of the first member in hash order, a
 ]
-"""What each member lists, most preferred first, and what wins: a tie goes to the first in a hash map of Java.
+"""The list of each member, most preferred first, and the winner: a tie goes to the first in a hash map of Java.
 `join.scenario` shows it on Kafka."""
 
 

@@ -1,4 +1,4 @@
-"""What a herder does with an assignment: the cases of ``handleRebalanceCompleted``, and its back-off."""
+"""A herder's handling of an assignment: the cases of ``handleRebalanceCompleted``, and its back-off."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Store:
         return SimpleNamespace(done=True, error=None if self.readable else ConfigStoreError("not in time"))
 
     def snapshot(self) -> ConfigSnapshot:
-        """What was read."""
+        """The configs that were read."""
         return ConfigSnapshot(offset=self.offset)
 
 

@@ -20,7 +20,7 @@ def bench() -> HerderBench:
 
 
 def answers_to_fencing(bench: HerderBench, count: int = 1) -> list[Answer]:
-    """What the worker answers to so many requests to fence ``c``."""
+    """The worker's answers to so many requests to fence ``c``."""
     answers: list[Answer] = []
     for _ in range(count):
         bench.herder.receive_internal(FenceZombies("c"), None, answers.append)
@@ -42,7 +42,7 @@ def lead_again(bench: HerderBench) -> None:
 
 
 def record(bench: HerderBench) -> int | None:
-    """What the last count record that the worker read says."""
+    """The content of the last count record that the worker read."""
     bench.read_configs()
     return bench.configs.snapshot().of_connector("c").task_count_record
 

@@ -241,7 +241,7 @@ PLANS = {
     2: ("b",),
     3: ("b", "b-0", "b-1"),
 }
-"""What each request concerns where the connector and its task 1 have failed."""
+"""The work that each request concerns where the connector and its task 1 have failed."""
 
 
 @pytest.mark.parametrize("number", range(4))

@@ -1,4 +1,4 @@
-"""What a herder answers to other workers and to an operator: who may ask what, how it is refused, what is written."""
+"""A herder's answers to other workers and to an operator: who may ask what, how it is refused, what is written."""
 
 from __future__ import annotations
 

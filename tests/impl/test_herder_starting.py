@@ -1,4 +1,4 @@
-"""What a herder gives up, starts and keeps over its rounds, and what it writes about that."""
+"""A herder gives up, starts and keeps work over its rounds, and writes about that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the herder's thread does in one round, in which order, and what ends it early (``DistributedHerder.tick``)."""
+"""The herder's thread in one round: its steps, in which order, and what ends it early (``DistributedHerder.tick``)."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_the_leader_claims_the_topic_after_its_clean_up() -> None:
 
 
 def test_a_revocation_and_the_loss_of_the_membership_leave_generation_and_assignment_as_they_are() -> None:
-    """What a worker runs and routes requests by is what it was assigned last."""
+    """A worker runs, and routes requests by, the work that it was assigned last."""
     bench = HerderBench({"c": 0})
     bench.round("c", generation=6)
     while not bench.herder.on_revoked("other", ("c",), ()):

@@ -1,4 +1,4 @@
-"""What a herder does when connectors and task configurations change: also where Kafka's herder gets stuck."""
+"""A herder's reaction when connectors and task configurations change: also where Kafka's herder gets stuck."""
 
 from __future__ import annotations
 

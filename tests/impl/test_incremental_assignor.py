@@ -71,7 +71,7 @@ def a_round(configured: dict[str, int], *, generation: int = 5, completed: int =
 
 
 def assign(memory: Memory, current: Round, max_delay_ms: int = 300_000) -> tuple[Assigned, Memory]:
-    """What a leader with this memory assigns, and what it remembers then."""
+    """The assignment of a leader with this memory, and its memory then."""
     assignor = IncrementalAssignor(max_delay_ms)
     assignor.memory = memory
     return assignor.assign(current), assignor.memory

@@ -49,7 +49,7 @@ BROKEN_BY_OURS = {
     ],
     "no_server_error": ["setting initial_rebalance_delay_ms=0", "join d version=4", "join d instance=i"],
 }  # fmt: skip
-"""What a client may expect, and our coordinator breaks in the same scenario as Kafka's."""
+"""Claims that a client may expect, and our coordinator breaks in the same scenario as Kafka's."""
 
 
 def broken(scenario: Scenario | list[str], invariants: Sequence[Invariant] = KEPT) -> list[Counterexample]:

@@ -14,7 +14,7 @@ from tests.impl.test_coordinator_scenarios import answers
 STATIC = DATA / "coordinator" / "static.scenario"
 
 WRONG = """\
-# What the file is about.
+# The subject of the file.
 
 # Why the scenario matters.
 [one member joins]

@@ -1,4 +1,4 @@
-"""What the operator of a healed Connect cluster sees to, and what the cluster knows of its config topic."""
+"""The duties of the operator of a healed Connect cluster, and the cluster's knowledge of its config topic."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Watched:
     asked: list[str] = field(default_factory=list)
 
     def after(self, ms: int) -> list[str]:
-        """What is asked within that time after the healing."""
+        """The requests within that time after the healing."""
         clock = VirtualClock()
         worker: Any = SimpleNamespace(worker=SimpleNamespace(holds=self.runs))
         down: Any = SimpleNamespace(worker=None)

@@ -103,7 +103,7 @@ def test_a_sticky_primary_keeps_its_role_while_it_joins_again() -> None:
 def ended(
     protocol: SimulatedProtocol, partitions: int, faults: tuple[FaultKind, ...], *actions: str
 ) -> tuple[str, ...]:
-    """What is pending at the end of a quiet run of these actions, in a group of static members."""
+    """The pending parts at the end of a quiet run of these actions, in a group of static members."""
     options = SimulationOptions(protocol=protocol, partitions=partitions, faults=faults, actions=actions, choices=())
     return next(event.pending or () for event in simulate(3, options) if isinstance(event, RunEnded))
 

@@ -93,7 +93,7 @@ def test_the_protocol_of_the_round_decides_the_assignor(mode: ConnectMode, given
 def test_an_eager_round_makes_the_incremental_assignor_forget(
     mode: ConnectMode, given: tuple[str, ...], delay_ms: int
 ) -> None:
-    """What a worker ran that leaves is then new: it does not wait for that worker."""
+    """The work of a worker that leaves is then new: it does not wait for that worker."""
     worker = ScriptedWorker(SESSIONED, Configs(3, {"c0": 0, "c1": 0}))
     n_holds = work("c1", leader="m")
     lead(worker, SESSIONED, 1, member("n", 3))

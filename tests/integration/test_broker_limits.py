@@ -1,4 +1,4 @@
-"""What one connection may take of the embedded broker: memory, and the time of its event loop."""
+"""The limits of one connection to the embedded broker: memory, and the time of its event loop."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What client libraries do against their contract, made to happen every time.
+"""Defects of client libraries against their contract, made to happen every time.
 
 This is the evidence behind TRACK_RECORD.md and `rebalance_check.integration.live.known_deviations`. A release that no
 longer does it fails here, and its entry can go.

@@ -1,4 +1,4 @@
-"""What a Connect cluster's parts do without Java: the journal and the log as events, signatures, settings, controls."""
+"""The parts of a Connect cluster without Java: the journal and the log as events, signatures, settings, controls."""
 
 import re
 import threading
@@ -227,7 +227,7 @@ def test_a_run_of_workers_refuses_what_cannot_be_run(options: dict[str, Any], me
 
 
 def test_a_topic_that_is_not_read_to_its_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the history lacks would else go unnoticed."""
+    """Events missing from the history would else go unnoticed."""
     go_on = threading.Event()
 
     class Consumer:

@@ -83,7 +83,7 @@ class Moved:
 
 
 def passed(broker: Broker, *frames: bytes, faults: tuple[Fault, ...] = (), **more: Any) -> tuple[list[Any], list[Any]]:
-    """What frames of one connection were answered with, and the events of it."""
+    """The answers to frames of one connection, and the events of it."""
     events: list[Event] = []
     exchange = Exchange(events.append, FaultPlan(*faults), clock=lambda: 17, **more)
 

@@ -1,4 +1,4 @@
-"""What a client library is known to do is excused where it shows itself, for its releases and its members alone."""
+"""Known defects of a client library are excused where they show, for its releases and its members alone."""
 
 import json
 from collections.abc import Sequence

@@ -44,7 +44,7 @@ def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], se
 
 
 def broken(history: list[Event]) -> dict[str, str]:
-    """What each broken claim says."""
+    """The words of each broken claim."""
     return {
         found.invariant: " ".join(reason.text for reason in found.because)
         for found in judge_clients(history).judgement.counterexamples

@@ -57,7 +57,7 @@ REQUESTS: dict[int, st.SearchStrategy[Any]] = {
     ),
     47: st.builds(msg.OffsetDeleteRequest, **COMMON, partitions=PARTITIONS),
 }  # fmt: skip
-"""What may be asked, by api key."""
+"""The requests that may be made, by api key."""
 
 CASES = [
     pytest.param(key, version, id=f"{APIS[key].name}-v{version}")

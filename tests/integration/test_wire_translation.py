@@ -80,7 +80,7 @@ def over_the_wire(request: msg.GroupRequest) -> tuple[msg.GroupRequest, ...]:
 
 
 def as_version_carries(request: msg.GroupRequest) -> msg.GroupRequest:
-    """What is left of a request when fields that its version does not have are taken away (the message definitions)."""
+    """The rest of a request when fields that its version does not have are taken away (the message definitions)."""
     v = request.version
     match request:
         case msg.JoinGroupRequest():

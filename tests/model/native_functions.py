@@ -23,7 +23,7 @@ BUILDERS = ("Bounds", "tuple", "list", "dict")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call did: its result, and the bytes of the states that it was given; or that it was refused."""
+    """The effect of a call: its result, and the bytes of the states that it was given; or that it was refused."""
 
     result: int | None
     states: tuple[bytes, ...]

@@ -23,7 +23,7 @@ FORGOTTEN: Final = {
         "v1/eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1&failovers=1/0.1.1.1.1.1.2.1.1.0.1.1.1.2.0.2.1"
     ),
 }
-"""What a failover forgets, and whom it harms: a shortest path each, in the same form.
+"""The losses of a failover, and whom it harms: a shortest path each, in the same form.
 
 A static member restarted in a join phase that was never recorded, and is fenced by the id that it had before. On a
 legal upgrade path a member with the old list is refused, because the log has

@@ -44,7 +44,7 @@ class Part(Layout):
 
 @layout
 class Box(Layout):
-    """What the functions work on."""
+    """The record on which the functions work."""
 
     a: Number
     b: Number
@@ -68,7 +68,7 @@ GLOBALS: Final = {"NIL": NIL, "Color": Color, "np": np, "reset": reset, "assign"
 
 
 def words(text: str) -> Vocabulary:
-    """What the functions of a text know."""
+    """The vocabulary of the functions of a text."""
     return Vocabulary(
         sources=functions_in(text, FILE),
         globals=GLOBALS,

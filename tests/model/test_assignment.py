@@ -1,4 +1,4 @@
-"""What a leader may decide, against a slow and obvious second opinion."""
+"""A leader's legal decisions, against a slow and obvious second opinion."""
 
 from itertools import product
 from random import Random

@@ -44,7 +44,7 @@ RUNS, STEPS = 6, 80
 """How many runs give the states that are met, and how many steps each has at most."""
 
 SMALL = (*[0] * 4, *[1] * 4, 2, 2, 3, 3, *range(4, 10))
-"""What a number of a state may be; most are small."""
+"""The values of a number of a state; most are small."""
 
 SLOTS = ("m", "x", "w", "y", "slot", "member", "who")
 """Parameters of these names are members."""
@@ -149,7 +149,7 @@ def callable_anywhere(native: NativeFunctions) -> Iterator[str]:
 
 
 def different(name: str, given: object, states: Sequence[bytes], wanted: Outcome, found: Outcome) -> str:
-    """What to look at where the two differ."""
+    """The call and both outcomes, where the two differ."""
     shown = [state.hex(" ") for state in states]
     return f"{name}{given} on {shown}\ninterpreted: {wanted}\ncompiled: {found}"
 

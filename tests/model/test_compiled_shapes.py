@@ -88,13 +88,13 @@ def in_turn() -> Iterator[Any]:
 
 @cache
 def interpreted(address: str, mutant: str, symmetry: bool) -> tuple[Outcome, frozenset[bytes]]:
-    """What the interpreted search finds."""
+    """The findings of the interpreted search."""
     search = Search(machine_for(Bounds.from_address(address), mutant), symmetry=symmetry, limits=Limits())
     return search.run(), frozenset(search.seen)
 
 
 def compiled(program: Program, machine: Machine, symmetry: bool, threads: int) -> tuple[Outcome, list[bytes]]:
-    """What the compiled search finds, with its states."""
+    """The findings of the compiled search, with its states."""
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=Limits())
     search.keep_states()
     found, size = search.run(), len(search.packed_initial)

@@ -1,4 +1,4 @@
-"""What a worker of the model makes of the config topic is what our config store makes of the same records.
+"""A worker of the model makes of the config topic what our config store makes of the same records.
 
 The store itself is held against Kafka's (`tests/integration/lockstep`).
 """
@@ -56,7 +56,7 @@ def call_of(config: Any) -> int:
 
 
 def of_the_model(machine: Machine, state: Any, m: int) -> dict[str, Any]:
-    """What a worker of the model knows."""
+    """The knowledge of a worker of the model."""
     me = state.workers[m]
     return {
         "connector": me.connector,
@@ -72,7 +72,7 @@ def of_the_model(machine: Machine, state: Any, m: int) -> dict[str, Any]:
 
 
 def of_the_store(machine: Machine, state: ConfigState) -> dict[str, Any]:
-    """What the fold of our store knows of the same records."""
+    """The same knowledge, from our store's fold of the records."""
     known, tasks = state.of("c"), range(machine.config.tasks)
     deferred = state.deferred.get("c", {})
     listed = [] if known.config is None or known.inconsistent else list(range(known.task_count or 0))

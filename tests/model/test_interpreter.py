@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 RARE = {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
-"""What random walks seldom meet: `test_zombie_coordinator` holds that exploring does."""
+"""Actions that random walks seldom meet: `test_zombie_coordinator` holds that exploring does."""
 
 WALKS = 120
 """Walks per bounds; all drawn from one seed."""

@@ -1,4 +1,4 @@
-"""What cannot be compiled is refused, with file, line, function, and what to write instead."""
+"""Code that cannot be compiled is refused, with file, line, function, and what to write instead."""
 
 import ctypes
 from typing import Final

@@ -25,7 +25,7 @@ WALKED = (
 
 
 class Answer(NamedTuple):
-    """What a round answers and remembers, by numbers of workers and of items."""
+    """The answer and the memory of a round, by numbers of workers and of items."""
 
     given: tuple[frozenset[int], ...]
     taken: tuple[frozenset[int], ...]

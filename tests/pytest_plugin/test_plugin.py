@@ -24,7 +24,7 @@ def assigned(recorder, member, generation=1):
 def revoked(recorder, member, generation=1):
     recorder(member).emit(PartitionsRevoked(member=member, generation=generation, partitions=("t-0",)))
 """
-"""What test files begin with here."""
+"""The beginning of test files here."""
 
 TWICE = (
     OWNERS

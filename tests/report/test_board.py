@@ -20,7 +20,7 @@ def cell_after(column: str, *seen: Event) -> str:
 
 @pytest.mark.parametrize("protocol", list(SimulatedProtocol))
 def test_only_the_columns_that_an_event_touches__change(protocol: SimulatedProtocol) -> None:
-    """What lanes and tables rely on: they look at no other column."""
+    """Lanes and tables rely on this: they look at no other column."""
     history = list(simulate(7, SimulationOptions(protocol=protocol, steps=25)))
     columns = (COORDINATOR, *members_of(history))
     board = Board()

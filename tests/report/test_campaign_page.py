@@ -34,7 +34,7 @@ def histories(seeds: Collection[int]) -> Iterator[tuple[int, Sequence[Event]]]:
 
 
 def page_of(most_events: int = 10**6) -> tuple[Any, list[int]]:
-    """What the page embeds, and the seeds that break the claim."""
+    """The data that the page embeds, and the seeds that break the claim."""
     result = fuzz(SEEDS, OPTIONS, invariants=[CLAIM], workers=1, list_runs=True)
     campaign = Campaign(result, ["twelve seeds"], histories, replay=lambda seed: f"again {seed}", again="another SEED")
     page = ParsedPage(campaign_page(campaign, most_events))

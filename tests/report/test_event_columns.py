@@ -1,4 +1,4 @@
-"""What a page embeds of a history gives back every line, as the script of the page does it."""
+"""The columns that a page embeds of a history give back every line, as the script of the page does it."""
 
 from __future__ import annotations
 

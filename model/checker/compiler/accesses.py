@@ -1,4 +1,4 @@
-"""Compiles accesses: what a name, a field, an item or a number in a function means."""
+"""Compiles accesses: the meaning of names, fields, items and numbers in a function."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class AccessCompiler(InstructionWriter):
         raise self.refuse(node, f"{node.value!r} is no whole number", "use whole numbers and enumerations alone")
 
     def name(self, node: ast.Name) -> Value:
-        """A variable, or what its module knows by that name."""
+        """A variable, or the value of that name in its module."""
         if node.id in self.names:
             return self.names[node.id]
         known: Any = self.words.globals.get(node.id, BUILTINS.get(node.id))

@@ -1,4 +1,4 @@
-"""A compiled program as it stands in the cache: machine code, and what Python must know to call it."""
+"""A compiled program as it stands in the cache: machine code, and the facts by which Python calls it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rebalance_check.model.checker.compiler.subset import Parameter
 from rebalance_check.model.checker.compiler.types import Array, Number
 
 ENTRY_POINTS: Final = ("begin", "expand", "absorb", "rehash", "survey")
-"""What Python calls."""
+"""The functions that Python calls."""
 
 ARRAY: Final = "array"
 COUNTED: Final = "counted"

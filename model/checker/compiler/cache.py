@@ -1,8 +1,8 @@
 """Machine code on disk: an entry for each program, found by a hash of everything that it was made from.
 
 An entry is written under another name and moved to its own, so that none is ever half there; it begins with a digest of
-the rest, so that a damaged one is noticed and made anew. Where the cache grows beyond its size, what was not used for
-the longest time goes.
+the rest, so that a damaged one is noticed and made anew. Where the cache grows beyond its size, entries not used for
+the longest time go.
 """
 
 from __future__ import annotations

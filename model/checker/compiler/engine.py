@@ -23,7 +23,7 @@ def target() -> Any:
 
 
 def description() -> str:
-    """What decides which machine code a text becomes."""
+    """The versions and the processor that decide which machine code a text becomes."""
     features = llvm.get_host_cpu_features().flatten()
     versions = f"llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
     return f"{versions}, {llvm.get_default_triple()}, {llvm.get_host_cpu_name()}, {features}"

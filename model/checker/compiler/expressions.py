@@ -1,6 +1,6 @@
-"""Compiles the expressions of a function: from syntax to instructions, with what is known folded away.
+"""Compiles the expressions of a function: from syntax to instructions, with known values folded away.
 
-``and``, ``or`` and ``if`` are branches, so that what Python would not compute is not computed.
+``and``, ``or`` and ``if`` are branches, so that operands which Python would skip are skipped.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class ExpressionCompiler(AccessCompiler):
         return kept
 
     def call_of(self, node: ast.Call, name: str) -> tuple[Function, Sequence[str]]:
-        """The function of this name, and what a call gives it: the configuration is not handed on."""
+        """The function of this name, and the arguments of a call: the configuration is not handed on."""
         function = self.function_named(name)
         values = [(each, self.value(each)) for each in node.args]
         given = [(each, value) for each, value in values if value is not CONFIGURATION]

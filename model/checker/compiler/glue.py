@@ -79,7 +79,7 @@ def claims_source(model: Model) -> str:
 
 
 def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
-    """Source of ``witness`` or ``reached_step``, which try only what has not been met yet."""
+    """Source of ``witness`` or ``reached_step``, which try only the claims not met yet."""
     everything = (1 << len(claims)) - 1
     lines = [f"def {head} -> int:", f"    if met == {everything}:", "        return met"]
     for bit, claim in enumerate(claims):

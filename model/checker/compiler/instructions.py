@@ -1,6 +1,6 @@
-"""Writes LLVM's instructions for numbers and places in memory, and folds what is known.
+"""Writes LLVM's instructions for numbers and places in memory, and folds known values.
 
-Numbers are computed as Python computes them, wrapped to 64 bits. What Python refuses (an index beyond its list, to
+Numbers are computed as Python computes them, wrapped to 64 bits. A refusal of Python's (an index beyond its list, to
 divide by 0, to shift by less than nothing) is noticed when it happens (`runtime`).
 """
 
@@ -74,7 +74,7 @@ def truth_of(value: bool) -> Operand:
 
 
 class Mark(NamedTuple):
-    """A point between two instructions, and what was written to memory until there."""
+    """A point between two instructions, and the writes to memory until there."""
 
     lines: int
     here: str
@@ -84,7 +84,7 @@ class Mark(NamedTuple):
 class InstructionWriter:
     """Writes the instructions of one function: ``slots`` go to its beginning, and ``lines`` follow.
 
-    ``here`` is the label of the present block, which ``is_open`` until it jumps. ``writes`` counts what changes memory.
+    ``here`` is the label of the present block, which ``is_open`` until it jumps. ``writes`` counts memory changes.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class InstructionWriter:
         self.is_open = False
 
     def begin(self, label: str) -> None:
-        """A block begins here; what came before falls into it."""
+        """A block begins here; the code before falls into it."""
         self.go(label)
         self.lines.append(f"{label}:")
         self.here, self.is_open = label, True
@@ -136,7 +136,7 @@ class InstructionWriter:
         return Mark(len(self.lines), self.here, self.writes)
 
     def undo(self, mark: Mark) -> None:
-        """Take back what was written behind a point."""
+        """Take back the instructions behind a point."""
         del self.lines[mark.lines :]
         self.here, self.writes, self.is_open = mark.here, mark.writes, True
 
@@ -171,7 +171,7 @@ class InstructionWriter:
         self.writes += 1
 
     def empty(self, place: Place, kind: Record | Array | Cell, at: int = 0, reads: int = 0) -> None:
-        """Empty whatever stands so many bytes behind a place."""
+        """Empty the record, array or cell so many bytes behind a place."""
         if isinstance(kind, Cell):
             self.store(place, kind, integer(reads), at)
         elif isinstance(kind, Array):

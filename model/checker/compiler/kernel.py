@@ -5,8 +5,8 @@ generated ones declared below. An array of states has two sides: ``states[i]`` i
 ``states.words[i, j]`` its words, to copy, hash and compare.
 
 A level is searched in rounds (`safety.workers`). Every worker writes all successors of a chunk of its frontier into its
-part of the buffer; when all have, every worker takes what it owns out of everybody's part: the fingerprints that
-`owner_of` gives it. So no two threads write to one place, and what is found does not depend on which was faster.
+part of the buffer; when all have, every worker takes its share out of everybody's part: the fingerprints that
+`owner_of` gives it. So no two threads write to one place, and the findings do not depend on which was faster.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         """A number that does not depend on how members are named."""
         ...
 
-    # what the compiler provides (`runtime.RUNTIME`)
+    # provided by the compiler (`runtime.RUNTIME`)
 
     def prefetch(table: Hashes, i: int) -> None:
         """Begin to load an item that will be needed soon."""
@@ -258,7 +258,7 @@ def absorb(
     out: States, out_fp: Hashes, out_parent: Numbers, out_label: Numbers,
     found: States, table: Hashes, parents: Labels, labels: Labels, st: Numbers,
 ) -> None:  # fmt: skip
-    """Take what is new and mine out of the n successors of worker ``other``."""
+    """Take the new states of mine out of the n successors of worker ``other``."""
     first = other * capacity
     for z in range(first, min(first + AHEAD, first + n)):
         prefetch(table, slot_of(table, out_fp[z]))

@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 COMPILER_FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.py")))
 LAYOUT_FILES: Final = tuple(Path(__file__).parents[1] / name for name in ("layout.py", "layout_source.py"))
-"""What decides how a program is made, besides the model."""
+"""The sources that decide how a program is made, besides the model."""
 
 C_TYPES: Final[Mapping[str, Sequence[Any]]] = {
     Number.TRUTH: [ctypes.c_bool],
@@ -25,13 +25,13 @@ C_TYPES: Final[Mapping[str, Sequence[Any]]] = {
     ARRAY: [ctypes.c_void_p],
     COUNTED: [ctypes.c_void_p, ctypes.c_int64],
 }
-"""What C is given for a parameter."""
+"""The types that C is given for a parameter."""
 
 
 class Program:
     """The compiled entry points of a model at given bounds.
 
-    They are those of `kernel`; an array is given as what NumPy has.
+    They are those of `kernel`; an array is given as NumPy's.
 
     Raises: SubsetError where the model cannot be compiled.
     """
@@ -74,7 +74,7 @@ class Entry:
         self._function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
 
     def __call__(self, *arguments: Any) -> int:
-        """Call it; what a function without a result returns means nothing."""
+        """Call it; the value from a function without a result means nothing."""
         return int(self._function(*self.given(arguments)))
 
     def given(self, arguments: Sequence[Any]) -> list[Any]:
@@ -91,7 +91,7 @@ class Entry:
 
 
 def build(model: Model, bounds: Bounds) -> Built:
-    """A program compiled now; what that needs is imported where it happens, since a search mostly finds its program."""
+    """A program compiled now; its needs are imported here, since a search mostly finds its program."""
     from rebalance_check.model.checker.compiler import program  # noqa: PLC0415 - only a new program needs it
 
     text = program.program_text(model, bounds)

@@ -33,7 +33,7 @@ class ProgramText:
 def program_text(model: Model, bounds: Bounds, exports: Sequence[str] = ENTRY_POINTS) -> ProgramText:
     """The program of a model at these bounds.
 
-    Raises: SubsetError for what cannot be compiled.
+    Raises: SubsetError for code that cannot be compiled.
     """
     words = vocabulary(model, bounds)
     functions = Functions(words).all(exports)

@@ -1,6 +1,6 @@
 """The part that every compiled program has, as LLVM's text: the place of a fault, and checked operands.
 
-What Python would refuse is noticed instead of done: an index beyond its array becomes 0, a divisor of 0 becomes 1, and
+A refusal of Python's is noticed instead of done: an index beyond its array becomes 0, a divisor of 0 becomes 1, and
 an amount of less than no bits becomes 0; the number of the function stands in ``@fault`` then. A division by -1 is
 done without the instruction, which traps where the least number is divided.
 """

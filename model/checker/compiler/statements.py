@@ -61,7 +61,7 @@ class FunctionCompiler(ExpressionCompiler):
     def compile(self) -> Function:
         """The function, whole.
 
-        Raises `SubsetError` for what cannot be compiled.
+        Raises `SubsetError` for code that cannot be compiled.
         """
         for parameter in self.function.parameters:
             if isinstance(parameter.type, Number) and self.assigned[parameter.name]:
@@ -95,14 +95,14 @@ class FunctionCompiler(ExpressionCompiler):
         return made
 
     def result(self) -> Number | None:
-        """The type of what it returns, None for nothing."""
+        """The type of its result, None for nothing."""
         note = annotation(self.source.tree.returns)
         if note != "None" and note not in NUMBERS:
             raise self.refuse(self.source.tree, f"it returns {note!r}", "return None, bool or int")
         return NUMBERS.get(note)
 
     def head(self) -> str:
-        """The parameters; what they point to comes with its length where its type does not say it."""
+        """The parameters; an array comes with its length where its type does not say it."""
         made = []
         for parameter in self.function.parameters:
             if isinstance(parameter.type, Number):
@@ -205,7 +205,7 @@ class FunctionCompiler(ExpressionCompiler):
             self.begin(behind)
 
     def turn_of(self, nodes: Sequence[ast.stmt], loop: LoopLabels) -> None:
-        """The block of a loop; it may have no turn, so what has its first value in it has none behind it."""
+        """The block of a loop; it may have no turn, so a variable first set in it has no value behind it."""
         before = dict(self.names)
         self.loops.append(loop)
         self.body_of(nodes)
@@ -315,7 +315,7 @@ class FunctionCompiler(ExpressionCompiler):
         self.line(f"store {REGISTER[made.type]} {made.text}, ptr {variable.pointer}")
 
     def put(self, target: ast.expr, place: Value, value: Operand) -> None:
-        """A place in memory takes a value; a field that is absent takes what it reads as, and nothing else."""
+        """A place in memory takes a value; a field that is absent takes the value it reads as, and nothing else."""
         if isinstance(place, Absent) and place.is_number:
             other = self.compare(ast.NotEq, *self.alike(target, value, integer(place.reads)))
             if other.known != 0:
@@ -348,7 +348,7 @@ class FunctionCompiler(ExpressionCompiler):
     # -------------------------------------------------------------------------------------------- calls
 
     def expression(self, node: ast.Expr) -> None:
-        """A call for what it does, or a docstring."""
+        """A call for its effect, or a docstring."""
         if isinstance(node.value, ast.Constant):
             return
         call = node.value
@@ -364,7 +364,7 @@ class FunctionCompiler(ExpressionCompiler):
         self.line(text) if function.result is None else self.named(text)
 
     def whole_record(self, node: ast.Call, records: Sequence[Value]) -> None:
-        """``reset(record)`` empties a record, ``assign(record, other)`` copies one; what is absent is empty."""
+        """``reset(record)`` empties a record, ``assign(record, other)`` copies one; absent fields are empty."""
         match records:
             case [Absent()] | [Absent(), Absent()]:
                 return
@@ -386,7 +386,7 @@ def annotation(node: ast.expr | None) -> str:
 
 
 def meaning(name: str, kind: Number | Record | Array) -> Value:
-    """What the name of a parameter means."""
+    """The meaning of a parameter's name."""
     if isinstance(kind, Number):
         return Operand(kind, parameter_text(name))
     length: Operand | None = None

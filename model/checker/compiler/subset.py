@@ -1,4 +1,4 @@
-"""What a model may be written in, and what names mean in it."""
+"""The part of Python in which a model may be written, and the meaning of names in it."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ class Place(NamedTuple):
 
 
 class Configuration:
-    """What the configuration's name means: its fields are constants."""
+    """The meaning of the configuration's name: its fields are constants."""
 
 
 CONFIGURATION: Final = Configuration()
 
 Value = Operand | Slot | Place | Absent | Configuration | Callable[..., Any] | type[Any]
-"""What a name or an access may mean: also an enumeration, a conversion such as ``int``, or a function."""
+"""The possible meanings of a name or an access: also an enumeration, a conversion such as ``int``, or a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: a number, or what a pointer points to. An array of unknown length brings one, `length_of`."""
+    """A parameter: a number, or the target of a pointer. An array of unknown length brings one, `length_of`."""
 
     name: str
     type: Number | Record | Array
@@ -79,7 +79,7 @@ class Parameter:
 class Function:
     """A function of the program, whole once ``lines`` are there.
 
-    ``is_pure`` says that it writes nothing; ``constant`` is what it always returns, None where that is not known.
+    ``is_pure`` says that it writes nothing; ``constant`` is its only result, None where that is not known.
     """
 
     name: str
@@ -92,9 +92,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What all functions of a program share.
+    """The knowledge that all functions of a program share.
 
-    ``sources`` are the functions by name, ``globals`` what else their modules know: enumerations and constants.
+    ``sources`` are the functions by name, ``globals`` the other names of their modules: enumerations and constants.
     ``config`` is the configuration, ``types`` gives the type for the name of an annotation. ``functions`` are those
     read so far, and at first those that the backend provides; ``tables`` those of the configuration that are used.
     """

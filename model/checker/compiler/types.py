@@ -10,7 +10,7 @@ from rebalance_check.model.checker.layout import Field, Layout, Sizes, empty_num
 
 
 class Number(StrEnum):
-    """What an expression computes: a truth value, a signed number, or 64 bits of a hash."""
+    """The kinds of values that expressions compute: a truth value, a signed number, or 64 bits of a hash."""
 
     TRUTH = "truth value"
     INT = "int"
@@ -28,7 +28,7 @@ class Cell(StrEnum):
 
     @property
     def number(self) -> Number:
-        """What it is when it is read."""
+        """The kind of value that a read of it gives."""
         return Number.BITS if self is Cell.U64 else Number.INT
 
     @property
@@ -55,7 +55,7 @@ class Absent:
 
     @classmethod
     def of(cls, field: Field) -> Absent:
-        """That of a field as it is declared."""
+        """The absent place of a field as it is declared."""
         return cls(empty_number(field.kind), field.item, field.dimension is not None)
 
 
@@ -73,7 +73,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """That of its layout."""
+        """The name of its layout."""
         return self.layout.__name__
 
 

@@ -1,7 +1,7 @@
 """``check_liveness``: the entry point of the liveness check, and its result.
 
 The work is done by `judge.Judge`, which builds the fault-free graph of the bounds and looks for lassos on it. The
-package says what a verdict means.
+package says the meaning of a verdict.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 class LivenessCheck:
     """The outcome: a verdict for each liveness property, and a lasso for each that is violated.
 
-    The faults of a run end in one of the ``reached`` states; what it does from there on is a path in the fault-free
+    The faults of a run end in one of the ``reached`` states; its continuation from there is a path in the fault-free
     graph, which ends up in one of the ``components``.
     """
 
@@ -52,7 +52,7 @@ class LivenessCheck:
 
     @classmethod
     def without_graph(cls, model: Model, bounds: Bounds, *, compiled: bool, reached: int) -> Self:
-        """What can be said after an exploration that ended early, with ``reached`` states: nothing."""
+        """The result of an exploration that ended early, with ``reached`` states: nothing is decided."""
         return cls(
             bounds=bounds, mutant=model.mutant, compiled=compiled, reached=reached, states=0, steps=0, components=0,
             seconds=0.0, undecided=ended_early(reached),
@@ -73,11 +73,11 @@ def check_liveness(
     limits: Limits = NO_LIMITS,
     progress: SearchListener | None = None,
 ) -> LivenessCheck:
-    """Judge the liveness properties of a model within ``bounds`` (see the package for what is proven).
+    """Judge the liveness properties of a model within ``bounds`` (see the package for the meaning of a proof).
 
     ``compiled=False`` interprets (small bounds only). ``limits`` end the exploration, and the growth of the graph,
     early; nothing is decided then, and neither where memory runs out, where an invariant is broken, or for a model
-    without liveness properties. ``progress`` receives what the compiled exploration does.
+    without liveness properties. ``progress`` receives the news of the compiled exploration.
 
     Raises `RebalanceCheckError` when llvmlite is not installed.
     """

@@ -86,7 +86,7 @@ def strongly_connected(source: Any, target: Any, states: int) -> list[Any]:
 def cyclic(source: Any, target: Any, states: int) -> tuple[Any, Any]:
     """The steps that remain when those into dead ends, and those that nothing leads to, are taken away again and again.
 
-    What lies on no cycle goes, so that the search for components looks at little.
+    States on no cycle go, so that the search for components looks at little.
     """
     while True:
         leaves = np.zeros(states, bool)

@@ -24,7 +24,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 MOST_GENERATIONS: Final = 100
-"""What stands for no bound on generations (`Bounds` allows no more)."""
+"""The number that stands for no bound on generations (`Bounds` allows no more)."""
 
 
 def endless(bounds: Bounds) -> Bounds:
@@ -33,7 +33,7 @@ def endless(bounds: Bounds) -> Bounds:
 
 
 def broken_liveness_properties(path: Path) -> list[Instance]:
-    """What a path whose end repeats for ever never brings about; empty when its run is no fair one.
+    """The instances that a path whose end repeats for ever never brings about; empty when its run is no fair one.
 
     `RebalanceCheckError` when the part that repeats does not lead back to where it began.
     """

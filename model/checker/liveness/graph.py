@@ -1,8 +1,8 @@
 """The fault-free state graph: every run of a model from where its last fault left it, in any number of generations.
 
 Faults are finite by their budgets, so each infinite run has a last one. From then on its steps are fault-free, and they
-are the edges here: the graph leaves faults out, and begins in every state that a fault may have led to. That is every
-state of the exploration, since a run may also be without a fault. States are folded (`quotient`) and numbered in the
+are the edges here: the graph leaves faults out, and begins in every state that a fault may have led to. These are all
+states of the exploration, since a run may also be without a fault. States are folded (`quotient`) and numbered in the
 order of finding; arrays of NumPy hold one element for each state or step.
 """
 

@@ -36,13 +36,13 @@ class Steps(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What an exploration found: of all states that differ only in how members are named one, the nearest first.
+    """The states that were explored: of all that differ only in how members are named one, the nearest first.
 
     ``depths`` has how many steps each lies from the initial one.
     """
 
     outcome: Outcome
-    """What the search says; its ``violated`` and ``complete`` decide whether the graph is worth building."""
+    """The search's result; its ``violated`` and ``complete`` decide whether the graph is worth building."""
     rows: Any
     """The states, packed."""
     depths: Any

@@ -35,7 +35,7 @@ from rebalance_check.model.checker.safety.workers import actions_of
 
 @dataclass(slots=True)
 class Findings:
-    """What is known so far, in the fields of `check.LivenessCheck`; ``lassos`` are its counterexamples."""
+    """The knowledge so far, in the fields of `check.LivenessCheck`; ``lassos`` are its counterexamples."""
 
     reached: int = 0
     states: int = 0

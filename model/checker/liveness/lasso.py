@@ -22,7 +22,7 @@ CANDIDATES: Final = 24
 """From how many of the nearest states a round trip is tried."""
 
 THE_LACK: Final = -1
-"""Stands among what a round trip owes for a state that lacks what the claim wants."""
+"""Stands among the debts of a round trip for a state that lacks what the claim wants."""
 
 
 class Lasso(NamedTuple):
@@ -107,7 +107,7 @@ class Lassos:
         return self.unpaid(step, owed, lacks) != owed
 
     def unpaid(self, step: int, owed: set[int], lacks: Any) -> set[int]:
-        """What is still owed after a step: an action is paid by taking it, or where it is disabled."""
+        """The actions still owed after a step: an action is paid by taking it, or where it is disabled."""
         after = int(self.graph.target[step])
         still = owed & (self.enabled(after) | (set() if lacks[after] else {THE_LACK}))
         return still - {int(self.fairness.action[step])}

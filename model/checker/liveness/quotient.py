@@ -1,13 +1,13 @@
 """States distinguished only by what can still matter once faults cease: budgets are forgotten, generations renamed.
 
 A livelock goes through ever new generations, so on plain states it is no cycle, and a bound on generations hides it.
-Here it is one: `Quotient.fold` forgets what was spent and renames the ordinals of a state (`layout.Ordinal`), so that
+Here it is one: `Quotient.fold` forgets spent budgets and renames the ordinals of a state (`layout.Ordinal`), so that
 folded states are equal when they behave alike:
 
 - ordinals below every counter keep their order only, and are numbered from 1 without gaps. No counter reaches them
   again, because it only counts up while there is no fault (to delete a group is a fault); so all that the protocol
   can do with them is compare them;
-- from the lowest counter on, distances are kept, because a counter may still reach what is above it;
+- from the lowest counter on, distances are kept, because a counter may still reach the distances above it;
 - 0 stays 0, "none".
 
 So a state and its folded form allow the same fault-free steps, to states whose folded forms are equal (a bisimulation;
@@ -65,7 +65,7 @@ class Quotient:
 
 
 def places(kinds: list[str], *wanted: str) -> Any:
-    """Which bytes of a packed state are of these kinds."""
+    """The places in a packed state of the bytes of these kinds."""
     return np.array([place for place, kind in enumerate(kinds) if kind in wanted], np.intp)
 
 

@@ -1,7 +1,7 @@
 """The explorer: every state of a model within its bounds, breadth first, so that a counterexample is a shortest one.
 
 Call ``explore(model, bounds)``. The compiled backend (extra ``explore``) handles millions of states in seconds; the
-interpreted one needs the standard library alone and is the reference for it. What must happen rather than must hold is
+interpreted one needs the standard library alone and is the reference for it. Goals of runs are checked by
 `model.checker.liveness`.
 
 The algorithm is that of TLC (Yu, Manolios, Lamport, "Model checking TLA+ specifications"): breadth-first search over
@@ -15,7 +15,7 @@ distinct states, level by level, with
 - *a concrete path*: a path under symmetry leads through representatives, so `explore.concrete` finds the real one.
 
 Read `search` first: it is the whole algorithm in a page of Python. `workers` and `kernel` are the same for arrays,
-`compiled` makes a model's functions callable from there, and `path` is what a counterexample becomes.
+`compiled` makes a model's functions callable from there, and `path` is the form of a counterexample.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compiling apart from the main thread, so that it can be watched and interrupted.
 
 LLVM takes a second or more, in which no Python runs and no signal is handled. So it does so in a thread of its own
-while the caller waits. That thread cannot be stopped: a caller that was interrupted leaves it running, and a process
+while the caller waits. The thread cannot be stopped: a caller that was interrupted leaves it running, and a process
 that wants to end then ends with `os._exit` (`is_compiling`).
 """
 

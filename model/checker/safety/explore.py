@@ -1,4 +1,4 @@
-"""``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`.
+"""``explore``: chooses the backend, runs it, and turns its findings into an `Exploration`.
 
 Imports of the compiled backend stand inside of functions, because llvmlite and NumPy are an extra: interpreting a
 model, replaying a path and reading a report must work without them.
@@ -84,7 +84,7 @@ def explore(
 def exploration_of(
     machine: Machine, outcome: Outcome, *, symmetry: bool, threads: int, compile_seconds: float, compiled: bool = True
 ) -> Exploration:
-    """What a search of a machine found, as an `Exploration`; the other arguments are fields of it."""
+    """The findings of a machine's search, as an `Exploration`; the other arguments are fields of it."""
     model = machine.model
     path = concrete(machine, outcome.path, outcome.violated) if symmetry else outcome.path
     return Exploration(
@@ -151,7 +151,7 @@ def require_memory(limits: Limits) -> None:
 
 
 def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:
-    """What the search says about each claim; a search that stopped early decides only what it saw violated."""
+    """The search's verdict on each claim; a search that stopped early decides only those that it saw violated."""
     unseen = "held" if outcome.complete else "undecided"
     names = [claim.__name__ for claim in (*model.invariants, *model.step_invariants)]
     return {name: "violated" if name == outcome.violated else unseen for name in names}

@@ -1,11 +1,11 @@
-"""Memory of what grows: tables of fingerprints that are never there twice, and arrays that leave no holes.
+"""Memory that grows: tables of fingerprints that are never there twice, and arrays that leave no holes.
 
 Where memory is not enough, an array is mapped from a file: the system keeps what is used of it in memory, and writes
 the rest out. Parents, labels and frontiers are written and read in order; a table of fingerprints that memory does not
 hold is as slow as the disk.
 
 A larger table has the fingerprints in the same order (`kernel.slot_of`), so both are gone through from the front to the
-back, and what lies behind in the old one is given back to the system block by block.
+back, and the part of the old one already passed is given back to the system block by block.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ SHRINK_RUNS: Final = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomWalks:
-    """What some walks found and covered."""
+    """The findings and the coverage of some walks."""
 
     bounds: Bounds
     """Within which they went."""
@@ -65,7 +65,7 @@ class RandomWalks:
     walked: int
     """The length of the walk that broke a claim, before it was shrunk; 0 for none."""
     counterexample: Path | None
-    """What is left of that walk: none of its actions can be left out."""
+    """The rest of that walk: none of its actions can be left out."""
 
     @property
     def violated(self) -> str:

@@ -1,4 +1,4 @@
-"""What an exploration found out."""
+"""The result of an exploration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Exploration:
     """
 
     bounds: Bounds
-    """What was explored."""
+    """The bounds that were explored."""
     symmetry: bool
     """Whether states that differ only in how members are named counted as one."""
     threads: int

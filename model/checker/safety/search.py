@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.actions import Action
 
 @dataclass(slots=True)
 class Outcome:
-    """What a search found, before it becomes an `Exploration`. ``path`` leads to the violation of ``violated``."""
+    """The findings of a search before they become an `Exploration`. ``path`` leads to the violation of ``violated``."""
 
     # counts and time, as the fields of `Exploration` of the same names
     distinct: int = 1
@@ -135,7 +135,7 @@ class Search:
         return ended
 
     def expand(self, parent: bytes) -> None:
-        """Judge every step from a state, and keep what is new."""
+        """Judge every step from a state, and keep the new states."""
         state = self.machine.unpack(parent)
         for action, after in self.machine.transitions(state):
             if not self.machine.within_bounds(after):

@@ -47,7 +47,7 @@ def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
 
 
 def found_witness(model: Model, bounds: Bounds, goal: str, limits: Limits) -> tuple[Path | None, Outcome]:
-    """The shortest path to ``goal``, None where the search ends without it, and what the search says.
+    """The shortest path to ``goal``, None where the search ends without it, and the search's outcome.
 
     ``goal`` is a name of `Model.reachable_states` or `Model.reachable_steps`. Interpreted, and so for small bounds.
 

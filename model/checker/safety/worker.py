@@ -1,4 +1,4 @@
-"""One share of a compiled search: the states that a worker keeps, and what all workers share.
+"""One share of a compiled search: the states that a worker keeps, and the data that all workers share.
 
 After its level is done a worker keeps of a state its fingerprint (8 bytes, in a table that is seven tenths full at
 most), its parent and its label (4 bytes each). The packed states themselves live for two levels, in the frontier being
@@ -63,7 +63,7 @@ class Worker:
 
     ``me`` is its number. ``this`` is the frontier being expanded, ``next`` the one being found. ``table`` is an
     open-addressing hash set of fingerprints. ``parents`` and ``labels`` say of each state where it came from. ``st``
-    are the counters that `kernel` names, ``before`` those at the beginning of the round. What grows is in ``storage``.
+    are the counters that `kernel` names, ``before`` those at the beginning of the round. Arrays grow in ``storage``.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Worker:
         return self.buffer.found[self.me]
 
     def absorb(self) -> None:
-        """Take what is new and its own out of the whole buffer; its arrays must hold it (`reserve`)."""
+        """Take its own new states out of the whole buffer; its arrays must hold it (`reserve`)."""
         for other, found in enumerate(self.buffer.found):
             self.program.absorb(
                 self.me, other, self.buffer.workers, self.buffer.capacity, found, *self.buffer.arrays,

@@ -1,8 +1,8 @@
 """Breadth-first search of a compiled model by one or more threads.
 
 Fingerprints are shared out among the workers by hash. A level of the search goes in rounds: every worker expands a
-chunk of its own frontier into its part of the buffer; when all have, every worker absorbs what it owns from all parts.
-The order is fixed, so a search gives the same numbers and the same counterexample each time, whatever the threads do.
+chunk of its own frontier into its part of the buffer; when all have, every worker absorbs its share from all parts.
+The order is fixed, so a search gives the same numbers and the same counterexample each time, however the threads run.
 A round takes milliseconds, so Python has its turn often enough to look at limits and signals. A small level is searched
 by the calling thread alone, in the same order.
 
@@ -80,7 +80,7 @@ class ParallelSearch:
         return sum(getattr(worker, what) for worker in self.workers)
 
     def share_memory(self) -> None:
-        """Give each worker its share of the memory that the limit leaves to what grows."""
+        """Give each worker its share of the memory that the limit leaves to growing arrays."""
         if self.limits.memory is not None:
             rest = self.limits.memory - resident_bytes() + sum(worker.storage.memory_bytes for worker in self.workers)
             for worker in self.workers:
@@ -147,7 +147,7 @@ class ParallelSearch:
         return self.ended is not None
 
     def grow(self) -> bool:
-        """Grow for what is in the buffer; False, and the round is undone, where memory is short."""
+        """Grow for the states in the buffer; False, and the round is undone, where memory is short."""
         try:
             for worker in self.workers:
                 worker.reserve(sum(self.buffer.found))
@@ -167,7 +167,7 @@ class ParallelSearch:
     # ------------------------------------------------------------------------------------------- the outcome
 
     def outcome(self) -> Outcome:
-        """What was found, with the path to a violation if there is one (labels of representatives under symmetry)."""
+        """The findings, with the path to a violation if there is one (labels of representatives under symmetry)."""
         model, totals = self.machine.model, np.sum([worker.st for worker in self.workers], axis=0)
         outcome = Outcome(
             distinct=self.total("states"), cut=int(totals[kernel.CUT]), met=self.met(), depth=self.depth,

@@ -273,7 +273,7 @@ def one_assignment_per_generation(c: Config, s: State, t: State) -> bool:
 
 
 def in_record(s: State, record: Record, x: int) -> int:
-    """What a record assigns to x, or to the other process with its instance id."""
+    """The assignment in a record to x, or to the other process with its instance id."""
     assigned = record.assignment[x]
     if is_static(s, x):
         assigned = assigned | record.assignment[s.member[x].instance_peer]

@@ -1,4 +1,4 @@
-"""What must be reachable while coordinators fail over (`model.classic.concerns.failover`)."""
+"""States and steps that must be reachable while coordinators fail over (`model.classic.concerns.failover`)."""
 
 from typing import Final
 

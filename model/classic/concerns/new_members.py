@@ -1,6 +1,6 @@
 """Concern *new members*: ids that are returned unused, and first JoinGroups that stay parked for too long.
 
-`model.classic.parts.new_members` has the rules; here is what must hold of them.
+`model.classic.parts.new_members` has the rules; here are the claims about them.
 """
 
 from typing import Final

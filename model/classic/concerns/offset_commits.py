@@ -1,4 +1,4 @@
-"""Concern *offset commits*: members commit offsets of what they own, and other clients commit without a generation.
+"""Concern *offset commits*: members commit offsets of their partitions, and other clients commit without a generation.
 
 The coordinator checks a member's commit against its id and its generation (``ClassicGroup.validateOffsetCommit``). It
 accepts the commit while the group is stable or prepares a rebalance, and refuses it while the group waits for an
@@ -44,7 +44,7 @@ def may_commit(c: Config, s: State) -> bool:
 def send_offset_commit(c: Config, s: State, m: int) -> bool:
     """A stable member commits offsets of the partitions that it owns.
 
-    The request names the member's generation. Which offset it carries does not matter here.
+    The request names the member's generation. The offset itself does not matter here.
 
     Source: ``ConsumerCoordinator.sendOffsetCommitRequest``.
     Leaves unchanged: the member's status and what it owns.
@@ -150,7 +150,7 @@ def commit_during_join(c: Config, s: State, m: int) -> bool:
 
 
 def commit_during_join_error(s: State, m: int) -> int:
-    """The error of m's commit for its generation, whatever the status of its membership."""
+    """The error of m's commit for its generation, in any status of its membership."""
     if has_stale_id(s, m):
         return or_fenced(s, m, Error.UNKNOWN_MEMBER_ID)
     return commit_error(s, m, s.member[m].generation)

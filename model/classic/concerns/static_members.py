@@ -1,6 +1,6 @@
 """Concern *static members*: an instance id has one member, and keeps its assignment over restarts (KIP-345).
 
-`model.classic.parts.static_members` has the rules; here is what must hold of them.
+`model.classic.parts.static_members` has the rules; here are the claims about them.
 """
 
 from typing import Final

@@ -45,7 +45,7 @@ def may_expire(c: Config, s: State, late: int) -> bool:
 
 
 def next_leader_candidates_at_timeout(c: Config, s: State) -> int:
-    """Who may lead after the rebalance timeout (``ClassicGroup.maybeElectNewJoinedLeader``).
+    """The slots that may lead after the rebalance timeout (``ClassicGroup.maybeElectNewJoinedLeader``).
 
     A leader that joined stays; else any member that joined may lead. Where only silent static members remain, one of
     them leads.

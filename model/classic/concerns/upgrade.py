@@ -1,6 +1,6 @@
 """Concern *upgrade*: members list several assignors, and rolling restarts replace the lists one by one (KIP-429).
 
-`model.classic.parts.protocol_vote` has the vote; here are the restarts and what must hold of the group meanwhile.
+`model.classic.parts.protocol_vote` has the vote; here are the restarts and the claims about the group meanwhile.
 """
 
 from typing import Final

@@ -4,7 +4,7 @@ Each generator takes the member that acts and the states before and after, and y
 `Observer.stamp` adds (group, number, time). They use the names of Kafka's clients: the callbacks of
 ``ConsumerRebalanceListener`` (revoked, assigned, lost) and the requests of ``AbstractCoordinator``.
 
-The order of a generator's events is part of what it claims: a member revokes before it sends JoinGroup, and the
+The order of a generator's events is part of its claim: a member revokes before it sends JoinGroup, and the
 invariants on events rely on it. ``CLIENT`` at the end of the file says which generator belongs to which action.
 """
 
@@ -103,7 +103,7 @@ class Members:
         yield self.sent(m, Api.SYNC_GROUP, me.generation)
 
     def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
-        """What the leader decided, from the metadata that it was shown.
+        """The leader's decision, from the metadata that it was shown.
 
         The metadata is what the reply carried, not what members own by now: another member may have been removed while
         the reply was in flight. Events name members by member id, the reply's list names them by process.
@@ -119,7 +119,7 @@ class Members:
         )  # fmt: skip
 
     def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """ReceiveSyncGroup: what is missing is revoked, what is new is assigned; nothing after a reset."""
+        """ReceiveSyncGroup: missing partitions are revoked, new ones assigned; nothing after a reset."""
         if is_reset(before.member[m]):
             return  # a heartbeat's reply took the generation meanwhile, and the client ignores this reply
         old, me = before.member[m].owned, after.member[m]
@@ -134,7 +134,7 @@ class Members:
         yield self.sent(m, Api.HEARTBEAT, before.member[m].generation)
 
     def heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """HeartbeatDuringSync: what the process sends, and the coordinator answers at once.
+        """HeartbeatDuringSync: the request of the process, which the coordinator answers at once.
 
         The model makes one step of both, because the member's message slot is taken by its SyncGroup. For the same
         reason the request gets a number of its own (`numbered`) and does not become the outstanding one.
@@ -153,7 +153,7 @@ class Members:
                 self.memory.held_id[m] = ""
 
     def reset(self, m: int, was: Member, error: Error) -> Iterator[Event]:
-        """A process loses its generation, and what it owns.
+        """A process loses its generation, and its partitions.
 
         Its partitions are lost, not revoked: another member may own them already, so nothing may be committed for them
         (``ConsumerRebalanceListener.onPartitionsLost``).
@@ -208,7 +208,7 @@ class Members:
         yield from self.committed(m, before, Error.NONE.name)
 
     def committed(self, m: int, before: State, error: str | None) -> Iterator[Event]:
-        """What a process knows of its last commit: one event for each partition that it owns.
+        """A process's knowledge of its last commit: one event for each partition that it owns.
 
         ``error`` is Kafka's name of the error code, None where no reply comes. The model has no offsets; the number of
         the member's next request stands for the offset, so that later commits have larger ones.
@@ -269,7 +269,7 @@ class Members:
         return PartitionsRevoked(**self.membership(m, generation), partitions=self.partitions(mask))
 
     def membership(self, m: int, generation: int) -> Membership:
-        """What all events of a member in a generation carry."""
+        """The fields that all events of a member in a generation carry."""
         return {
             "source": name(m), "member": name(m), "generation": generation,
             "member_id": self.memory.held_id[m], "incarnation": self.memory.joined_incarnation[m],
@@ -291,7 +291,7 @@ class Members:
         return f"{self.id_prefix(m)}-{self.memory.known[m]}"
 
     def id_prefix(self, m: int) -> str:
-        """What the slot's member ids begin with: the instance id of a static member, else the process's name."""
+        """The prefix of the slot's member ids: the instance id of a static member, else the process's name."""
         return self.bounds.instance(m) or name(m)
 
     def partitions(self, mask: int) -> tuple[str, ...]:

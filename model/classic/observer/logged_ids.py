@@ -1,4 +1,4 @@
-"""Which member ids stand in the coordinator's log, by their numbers; the model knows slots only.
+"""Member ids in the coordinator's log, by their numbers; the model knows slots only.
 
 A coordinator that takes over knows the ids that its predecessor had committed, not those that it had handed out since.
 The model keeps the slots of a record (``State.log``) and marks those whose process has another id by now as stale. The

@@ -1,4 +1,4 @@
-"""What member ids begin with: the instance id of a static member, else the name of the process.
+"""Prefixes of member ids: the instance id of a static member, else the name of the process.
 
 Two processes may share an instance id (KIP-345), and then compete for one static slot: the coordinator removes the
 member id of the one when the other joins. The model's slots are processes, so which slot holds the member id of an
@@ -69,7 +69,7 @@ def leader_in_reply(state: State, net: Message) -> int:
 
 
 def leave_error(state: State, m: int) -> Error:
-    """What a LeaveGroup of ``m`` is answered.
+    """The error that answers a LeaveGroup of ``m``.
 
     The state after the step does not hold this reply: the process is gone and receives none. A static member leaves by
     its instance id (an administrator's request, KIP-345), so any member id of that instance will do.

@@ -1,4 +1,4 @@
-"""What an observer of the classic model remembers, and how it calls things.
+"""An observer's memory of the classic model, and its names for things.
 
 Were these numbers and names part of the model's state, two states that behave alike would differ in them, and the
 explorer would visit far more states (request numbers alone make the state space infinite). So they are kept here, along
@@ -35,7 +35,7 @@ Claims = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(slots=True)
 class Memory:
-    """What an observer remembers that the state of the model need not: numbers and names.
+    """Numbers and names that an observer remembers and that the state of the model need not.
 
     Lists have one element for each slot. A *member id number* n stands for the n-th member id of the slot, ``m0-n``.
     """
@@ -61,7 +61,7 @@ class Memory:
     replied_incarnation: list[int]
     """The same of the last JoinGroup reply, which may still be on its way to the process."""
     listed_members: list[tuple[Claims, tuple[tuple[str, int], ...]]]
-    """The metadata in the last JoinGroup reply: what members claim, and the generation of each claim by member id."""
+    """The metadata in the last JoinGroup reply: members' claims, and the generation of each claim by member id."""
     zombie_incarnation: int = 0
     """The incarnation that the zombie coordinator goes on serving."""
     steps: int = 0
@@ -69,7 +69,7 @@ class Memory:
     seq: dict[str, int] = field(default_factory=dict)
     """The number of the next event of each source."""
     replies: Replies = field(default_factory=Replies)
-    """What the reply events need besides: request generations, and the count of replies."""
+    """Numbers that only reply events need: request generations, and the count of replies."""
 
     @classmethod
     def for_members(cls, n: int) -> Memory:

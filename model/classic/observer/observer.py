@@ -1,7 +1,7 @@
-"""What an observer sees of a step of the classic model: events of coordinator and clients, and the answers between.
+"""An observer's view of a step of the classic model: events of coordinator and clients, and the answers between.
 
 The events of processes come from `clients`, chosen by the kind of action. Those of the coordinator are mostly derived
-from the difference between two states, whatever the action was: members that are gone were removed, a higher generation
+from the difference between two states, for any action: members that are gone were removed, a higher generation
 began, a reply that was not in a member's slot before was sent. So a new action of the coordinator needs no code here
 unless it does something that a difference does not show (TAKEOVERS: the group itself is replaced).
 
@@ -92,7 +92,7 @@ class Observer(Members):
         return stamped
 
     def stamp(self, event: Event) -> Event:
-        """Add what every event carries: the group, its number among the events of its source, and the time.
+        """Add the fields of every event: the group, its number among the events of its source, and the time.
 
         Time is the number of the step, as milliseconds: the model has no clock, its timers expire by actions.
         """
@@ -103,7 +103,7 @@ class Observer(Members):
     # ------------------------------------------------------------------------------------------------ the coordinator
 
     def coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
-        """What the coordinator does in a step: membership, status, generation, then its answers."""
+        """The coordinator's part in a step: membership, status, generation, then its answers."""
         if action.kind in TAKEOVERS:
             yield from self.failover(action, before, after)
             return

@@ -1,4 +1,4 @@
-"""What the numbers of lists and votes in a state are called, by members and in replies.
+"""Names of the lists and votes that a state has as numbers, for members and in replies.
 
 Assignor names occur only on an upgrade path (`model.vocabulary.upgrade_paths`), where each member lists assignors and
 the coordinator selects one that all of them list. Elsewhere there is one assignor, and the state has no number for it.

@@ -1,7 +1,7 @@
 """The replies of the model's coordinator as events (`model.vocabulary.reply_events`).
 
 Two kinds of events speak of a reply. `RequestAnswered` belongs to the member's request and is what a client or a packet
-capture shows. A reply event belongs to the coordinator and adds what only it knows: incarnation and generation of the
+capture shows. A reply event belongs to the coordinator and adds its own knowledge: incarnation and generation of the
 group when it replied. Invariants on the coordinator's API read the second; this module derives it from the first.
 """
 

@@ -1,1 +1,1 @@
-"""What both sides of the classic protocol build on: network, assignment, log, protocol vote, static and new members."""
+"""The common base of both sides of the protocol: network, assignment, log, protocol vote, static and new members."""

@@ -1,8 +1,8 @@
-"""What a leader may decide: every balanced target, under COOPERATIVE only the stickiest; and what it withholds.
+"""The decisions open to a leader: every balanced target, under COOPERATIVE only the stickiest; what it withholds.
 
-Which of the legal targets an assignor picks depends on map order and member ids, so the model leaves it open: targets
-are numbered, and the choice index picks one. The targets of each group stand in one table, made once per bounds. What
-is legal under COOPERATIVE is the constrained builder of ``AbstractStickyAssignor`` (balanced, and no balanced target
+An assignor's pick among legal targets depends on map order and member ids, so the model leaves it open: targets
+are numbered, and the choice index picks one. The targets of each group stand in one table, made once per bounds. Legal
+under COOPERATIVE is the constrained builder of ``AbstractStickyAssignor`` (balanced, and no balanced target
 keeps more) with the adjustment of ``CooperativeStickyAssignor`` (the next generation only hands out a partition that
 changes hands).
 """

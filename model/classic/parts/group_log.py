@@ -1,4 +1,4 @@
-"""The group's log, and whether a coordinator serves: what the coordinator's steps need with ``failovers``.
+"""The group's log, and whether a coordinator serves: the parts that the coordinator's steps need with ``failovers``.
 
 The log holds the last record of the group. It is written by the leader's SyncGroup, by a join phase that ends without
 members, and when the group is created. Only the first write is apart from its commit here: until then no member gets

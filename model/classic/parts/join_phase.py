@@ -1,4 +1,4 @@
-"""The join phase of a rebalance: how it begins, when it ends, and what the members learn then.
+"""The join phase of a rebalance: how it begins, when it ends, and the replies to the members.
 
 A rebalance begins when a member joins, leaves or expires. The coordinator parks the JoinGroup of each member until all
 of them have joined, or a timer ends the phase; then the next generation begins, and every parked JoinGroup gets it.
@@ -82,7 +82,7 @@ def complete_join(c: Config, s: State) -> None:
 
 
 def ownership_is_known(s: State, x: int) -> bool:
-    """Whether the coordinator knows what x owns, and since which generation."""
+    """Whether the coordinator knows the partitions of x, and since which generation."""
     me = s.member[x]
     return me.owned_partitions == me.owned and me.owned_generation == me.generation
 

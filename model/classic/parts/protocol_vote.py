@@ -48,7 +48,7 @@ def reached_in_group(c: Config, s: State, x: int) -> int:
 
 
 def may_restart_with_next_list(c: Config, s: State, m: int) -> bool:
-    """Whether there is a next list for m, and what the operator of this path waits for has come."""
+    """Whether there is a next list for m, and the wait of this path's operator is over."""
     me = s.member[m]
     if me.is_restarting == 1 or me.list_index + 1 == c.list_count:
         return False
@@ -74,7 +74,7 @@ def take_next_list(c: Config, s: State, m: int) -> None:
 def known_list(c: Config, s: State, x: int) -> int:
     """The index of the list that the coordinator knows of member x.
 
-    That of a static member which restarted may be an older one; a dynamic member comes back after its old id is
+    The one known of a restarted static member may be older; a dynamic member comes back after its old id is
     forgotten.
     """
     me = s.member[x]

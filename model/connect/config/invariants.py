@@ -1,4 +1,4 @@
-"""What must be true of the snapshots that workers make of the config topic."""
+"""Invariants of the snapshots that workers make of the config topic."""
 
 from typing import Final
 
@@ -57,7 +57,7 @@ def snapshots_agree(c: Config, s: State) -> bool:
 
 
 def differ(c: Config, s: State, m: int, other: int) -> bool:
-    """Whether the snapshots of two workers differ in what the herder runs."""
+    """Whether the snapshots of two workers differ in the parts that the herder runs."""
     if s.workers[m].connector != s.workers[other].connector or lists_tasks(s, m) != lists_tasks(s, other):
         return True
     for task in range(c.tasks):

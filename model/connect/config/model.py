@@ -1,7 +1,7 @@
 """The config topic of Kafka Connect as a model: one connector, its tasks, writers, readers, the log cleaner.
 
-Read in this order: `config.state` (what there is), `config.topic` (writing and compaction), `config.reader` (what a
-worker makes of a record), `config.invariants` (what must hold), `config.reachable` (what must happen). Explored in all
+Read in this order: `config.state` (the fields), `config.topic` (writing and compaction), `config.reader` (what a
+worker makes of a record), `config.invariants` (claims), `config.reachable` (reachable states). Explored in all
 ways: which calls are made, where a writer dies or is replaced, how late each worker reads, what the cleaner has
 cleaned. Left out: target states, restart requests, session keys and fencing records, each folded alone; commits of no
 task; records that do not convert.

@@ -1,4 +1,4 @@
-"""What some run of the config topic must reach, so that the proofs are not vacuous, and what is known to happen."""
+"""States that some run of the config topic must reach, so that the proofs are not vacuous, or is known to reach."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Reading the config topic: what a worker makes of each record (``KafkaConfigBackingStore.ConsumeCallback``)."""
+"""Reading the config topic: a worker's handling of each record (``KafkaConfigBackingStore.ConsumeCallback``)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The state of the config topic: the log of one connector and its tasks, and what each worker made of it.
+"""The state of the config topic: the log of one connector and its tasks, and each worker's snapshot of it.
 
 A connector config and a task config are known by the number of the call that wrote them, from 1. A compacted record is
 gone; offsets stay.
@@ -22,7 +22,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 class Kind(IntEnum):
-    """Which key a record has; NONE where compaction removed it."""
+    """The key of a record; NONE where compaction removed it."""
 
     NONE = 0
     CONNECTOR = 1
@@ -46,7 +46,7 @@ class Config(NamedTuple):
 
 @layout
 class Record(Layout):
-    """A record: its key, and what it says. A connector whose call is 0 is a tombstone."""
+    """A record: its key, and its content. A connector whose call is 0 is a tombstone."""
 
     kind: Number
     task: Number  # the number of the task
@@ -56,7 +56,7 @@ class Record(Layout):
 
 @layout
 class Worker(Layout):
-    """A worker: the fold of what it has read (``ClusterConfigState``), and the call that it is in, if it writes."""
+    """A worker: the fold of its reading (``ClusterConfigState``), and the call that it is in, if it writes."""
 
     position: Number  # the next offset to read
     connector: Number  # the config of the connector, 0 for none
@@ -74,7 +74,7 @@ class Worker(Layout):
 
 @layout
 class State(Layout):
-    """Everything: the log, the workers, the leader, and what was spent."""
+    """Everything: the log, the workers, the leader, and the spent budgets."""
 
     length: Number
     records: Annotated[list[Record], Dimension("offsets")]

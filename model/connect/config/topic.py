@@ -1,4 +1,4 @@
-"""Writing to the config topic, and what the log cleaner does to it (``KafkaConfigBackingStore``, ``LogCleaner``)."""
+"""Writing to the config topic, and the log cleaner's work on it (``KafkaConfigBackingStore``, ``LogCleaner``)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What fencing must give: no task runs next to a task of earlier configs that can still write."""
+"""Guarantees of fencing: no task runs next to a task of earlier configs that can still write."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the leader does: it commits task configs, assigns tasks, and fences producers of earlier tasks (KIP-618)."""
+"""The leader's part: it commits task configs, assigns tasks, and fences producers of earlier tasks (KIP-618)."""
 
 from typing import Final
 
@@ -44,7 +44,7 @@ def is_assigned(c: Config, s: State, task: int) -> bool:
 
 
 def perform_assignment_choices(c: Config) -> int:
-    """Which task."""
+    """One choice for each task."""
     return c.tasks
 
 

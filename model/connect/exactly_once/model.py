@@ -1,7 +1,7 @@
 """The tasks of one exactly-once source (KIP-618) as a model: who may write while workers and configs change.
 
-Read in this order: `exactly_once.state` (what there is), `exactly_once.leader` (commits and fencing),
-`exactly_once.tasks` (how a task starts), `exactly_once.invariants` (what must hold). Explored in all ways: which
+Read in this order: `exactly_once.state` (the fields), `exactly_once.leader` (commits and fencing),
+`exactly_once.tasks` (how a task starts), `exactly_once.invariants` (claims). Explored in all ways: which
 commits there are, where tasks go, which live workers are removed and when they learn of it, when a leader is
 replaced, and how late each worker reads. Left out: failures of brokers, restarts of failed tasks, sinks.
 """

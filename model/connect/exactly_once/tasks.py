@@ -1,4 +1,4 @@
-"""What a worker does with a task of an exactly-once source: it asks, initialises, verifies, runs, and stops."""
+"""A worker's handling of a task of an exactly-once source: it asks, initialises, verifies, runs, and stops."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ def stop_task(s: State, m: int, task: int) -> None:
 
 
 def task_choices(c: Config) -> int:
-    """Which task."""
+    """One choice for each task."""
     return c.tasks
 
 

@@ -1,4 +1,4 @@
-"""What must be true of the status log in every state and of every step.
+"""Invariants of the status log: claims about every state and every step.
 
 P1-P7 are the properties of safe writes and S3-S5 those of the store's implementation; `status.races` has the races that
 they do not exclude. *Newer* means: of another worker and of a higher generation.

@@ -1,7 +1,7 @@
 """The status store's log (``KafkaStatusBackingStore``): what safe writes guarantee, and the races they leave open.
 
-Read in this order: `status.state` (what there is), `status.sending` and `status.store` (what a store does),
-`status.invariants` (what must hold), `status.races` (what must happen). Explored in all ways: which worker writes which
+Read in this order: `status.state` (the fields), `status.sending` and `status.store` (a store's actions),
+`status.invariants` (claims), `status.races` (reachable states). Explored in all ways: which worker writes which
 status when, and in which generation; how late each worker reads each key; which sends fail, before or after the append;
 when the retry thread runs. Left out: statuses that the rules treat alike, two threads of one worker, a group whose
 generations start again.

@@ -1,4 +1,4 @@
-"""What the producer and the retry thread of a status store do with a write, and what may go wrong with a send.
+"""Sends of a status store: its producer and retry thread handle a write, and a send may go wrong.
 
 An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
 """

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 class Status(IntEnum):
-    """What a record says; DESTROYED is a tombstone. FAILED stands for every status that enjoys no protection."""
+    """The content of a record; DESTROYED is a tombstone. FAILED stands for every status that enjoys no protection."""
 
     NOTHING = 0
     UNASSIGNED = 1
@@ -54,7 +54,7 @@ class Send(Layout):
     newest: Number  # 1 until a younger write of the entry is admitted (Kafka compares sequence numbers)
     live: Number  # 1 until a tombstone ends the entry
     known: Number  # for invariants: 1 + the offset of a newer status that should have stopped this send, else 0
-    again: Number  # 0 at first, 1 for a retry, 2 for a retry of what was appended already
+    again: Number  # 0 at first, 1 for a retry, 2 for a retry of a record appended already
     appended: Number  # 1 at the head of the queue, once its acknowledgement was lost
 
 
@@ -81,7 +81,7 @@ class Log(Layout):
 
 @layout
 class Entry(Layout):
-    """What a worker knows of a key."""
+    """A worker's knowledge of a key."""
 
     position: Number  # the next offset to read
     cached: Number  # 1 + the offset of the record in the cache, 0 for none
@@ -100,7 +100,7 @@ class Worker(Layout):
 
 @layout
 class State(Layout):
-    """Everything: the log of each key, the workers, and what was spent of the budgets."""
+    """Everything: the log of each key, the workers, and the spent budgets."""
 
     logs: Annotated[list[Log], Dimension("keys")]
     workers: PerMember[Worker]

@@ -1,4 +1,4 @@
-"""What a status store does, action by action (``KafkaStatusBackingStore``); its sends stand in `status.sending`.
+"""The actions of a status store, one by one (``KafkaStatusBackingStore``); its sends stand in `status.sending`.
 
 An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
 """

@@ -60,7 +60,7 @@ class Flight:
 
 @dataclass(slots=True)
 class Process:
-    """What a worker's events need: its incarnation (from 1), its calls, and its sends and retries, oldest first."""
+    """The memory behind a worker's events: its incarnation (from 1), its calls, its sends and retries, oldest first."""
 
     incarnation: int = 1
     """How often the worker was started; a restart empties its cache and both lists."""

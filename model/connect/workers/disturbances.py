@@ -1,4 +1,4 @@
-"""How workers end, leave, return and are removed, and what one does that finds no coordinator (``WorkerCoordinator``).
+"""How workers end, leave, return and are removed, and how one fares without a coordinator (``WorkerCoordinator``).
 
 An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
 """

@@ -1,4 +1,4 @@
-"""How workers join and sync, and what the coordinator does when one is gone (``WorkerCoordinator``).
+"""How workers join and sync, and the coordinator's reaction when one is gone (``WorkerCoordinator``).
 
 An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
 """
@@ -24,7 +24,7 @@ from rebalance_check.model.vocabulary.worker_modes import WorkerMode
 
 
 def begin_join_phase(s: State) -> None:
-    """Every member has to join again, and what the leader computed is void."""
+    """Every member has to join again, and the leader's computation is void."""
     s.phase = Phase.PREPARING
     s.joined = 0
     s.computed = 0
@@ -45,7 +45,7 @@ def forget_member_id(c: Config, s: State, m: int) -> None:
 
 
 def remove_member(c: Config, s: State, m: int) -> None:
-    """The coordinator removes a member, with what its JoinGroup said; those that remain rebalance."""
+    """The coordinator removes a member, with the data of its JoinGroup; those that remain rebalance."""
     s.members &= ~(1 << m)
     forget_member_id(c, s, m)
     if s.workers[m].step == Step.DOWN:
@@ -65,7 +65,7 @@ def remove_member(c: Config, s: State, m: int) -> None:
 
 
 def stop_process(c: Config, s: State, m: int) -> None:
-    """The process ends, and with it its work and its memory; the coordinator keeps what its JoinGroup said."""
+    """The process ends, and with it its work and its memory; the coordinator keeps the data of its JoinGroup."""
     me = s.workers[m]
     mode_index = me.mode_index
     claim = me.claim

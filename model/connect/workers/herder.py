@@ -1,4 +1,4 @@
-"""What the herder does about configs, assignments and delays (``DistributedHerder``)."""
+"""The herder's handling of configs, assignments and delays (``DistributedHerder``)."""
 
 from typing import Final
 

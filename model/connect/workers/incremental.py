@@ -1,4 +1,4 @@
-"""One round of ``IncrementalCooperativeAssignor``: what is lost, created, deleted, duplicated; the delay; balance.
+"""One round of ``IncrementalCooperativeAssignor``: items lost, created, deleted, duplicated; the delay; balance.
 
 The steps follow ``performTaskAssignment``. Of time only order matters: a scheduled rebalance is in the future or has
 passed. How long a back-off between successive revocations lasts is left out; that there is one is not.
@@ -17,7 +17,7 @@ from rebalance_check.model.connect.workers.state import (
 
 
 def next_items(s: State, w: int) -> int:
-    """What a worker has after the round, as far as it is computed: its claim without what is revoked, and the rest."""
+    """A worker's items after the round, as far as it is computed: its claim without the revoked ones, and the rest."""
     return (s.workers[w].claim & ~s.workers[w].taken) | s.workers[w].given
 
 
@@ -76,7 +76,7 @@ def handle_lost(c: Config, s: State, memory: Memory, lost: int, k: int) -> int:
 
 
 def deal_to_candidates(c: Config, s: State, candidates: int, lost: int, k: int) -> int:
-    """Deal lost items to the candidates in turn, whatever they have; what is left when there are none."""
+    """Deal lost items to the candidates in turn, however loaded; those left when there are none."""
     if candidates == 0:
         return lost
     at = 0
@@ -142,7 +142,7 @@ def revoke_surplus(c: Config, s: State, total: int, k: int, apply: int) -> int:
 
 
 def revoke_lowest(c: Config, s: State, w: int, count: int) -> None:
-    """Take ``count`` items from what a worker has after the round, also from what this round has dealt to it."""
+    """Take ``count`` items from a worker's items after the round, also from those that the round dealt to it."""
     for x in range(c.items):
         if count > 0 and contains(next_items(s, w), x):
             count -= 1
@@ -151,7 +151,7 @@ def revoke_lowest(c: Config, s: State, w: int, count: int) -> None:
 
 
 def balance(c: Config, s: State, memory: Memory, configured: int, k: int) -> None:
-    """Revoke what is beyond a member's share: in the second of two rounds after a delay, and during one not at all."""
+    """Revoke items beyond a member's share: in the second of two rounds after a delay, and during one not at all."""
     if memory.schedule != Schedule.NONE:
         memory.revoking = 0
         return
@@ -201,7 +201,7 @@ def fewest(c: Config, s: State) -> int:
 
 
 def remember(c: Config, s: State, memory: Memory, lost: int) -> None:
-    """Keep what the next round of this leader compares with."""
+    """Keep the state that the next round of this leader compares with."""
     kept, revoked = 0, 0
     for w in range(c.members):
         if contains(s.members, w):

@@ -1,4 +1,4 @@
-"""What must be true of a group of workers in every state: owners of work, and what a round has made of it.
+"""Invariants of a group of workers: claims about the owners of work, and the result of a round, in every state.
 
 The numbers of the invariants that follow from ``WorkerCoordinator`` and both assignors stand in
 `docs/connect-models.md`. A *round* is a `perform_assignment` step.
@@ -42,9 +42,9 @@ def work_runs_once(c: Config, s: State) -> bool:
 
 
 def running_work_is_claimed(c: Config, s: State) -> bool:
-    """What a worker runs is part of what it claims, while no worker changes its mode.
+    """A worker's running work is part of its claim, while no worker changes its mode.
 
-    Where a cooperative group becomes eager, what the eager assignment leaves out runs on without a claim.
+    Where a cooperative group becomes eager, work that the eager assignment leaves out runs on without a claim.
 
     Source: ``WorkerCoordinator.onJoinComplete``; KAFKA-13816.
     Leaves unchanged: what is claimed and not started yet.

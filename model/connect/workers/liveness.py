@@ -1,4 +1,4 @@
-"""What must happen in a group of workers once faults stop: its liveness properties.
+"""Liveness properties of a group of workers: goals that its runs reach once faults stop.
 
 Without faults no worker ends or is removed while it runs, and no config changes. Live workers go on polling and reading
 the config topic, delays pass, and the sessions of dead workers expire.
@@ -35,7 +35,7 @@ def every_item_gets_one_runner(c: Config, s: State, p: int) -> bool:
 
 
 def deleted_work_ends(c: Config, s: State, p: int) -> bool:
-    """What is not configured any more runs nowhere in the end.
+    """Work that is no longer configured runs nowhere in the end.
 
     Source: ``IncrementalCooperativeAssignor.performTaskAssignment`` (``deleted``).
     """

@@ -1,6 +1,6 @@
 """A group of Connect workers, eager and cooperative, as one model (``WorkerCoordinator``, ``DistributedHerder``).
 
-Read in this order: `workers.state` (what there is), `workers.group` (joining, syncing), `workers.disturbances`,
+Read in this order: `workers.state` (the fields), `workers.group` (joining, syncing), `workers.disturbances`,
 `workers.incremental` and `workers.assignors` (a round), `workers.herder` (configs, start of work, delays), then what
 must hold. Explored in all ways: the order of everything, the leader that follows another, in which order an assignor
 takes the workers, when a delay passes. Left out: the difference between connectors and tasks, which are balanced apart;

@@ -1,6 +1,6 @@
-"""What an observer of the model of a worker group would record: the events of the coordinator and of each worker.
+"""An observer's record of the model of a worker group: the events of the coordinator and of each worker.
 
-So the invariants on events that judge real workers judge the model as well, and a report shows what runs where. Item 0
+So the invariants on events that judge real workers judge the model as well, and a report shows where work runs. Item 0
 is the task ``c-0``. Each step takes a millisecond, and the end of a leader's delay as long as the delay.
 """
 
@@ -150,7 +150,7 @@ class WorkerObserver:
     # ------------------------------------------------------------------------------------------------ the workers
 
     def _worker_before(self, action: Action, before: State, after: State) -> Iterator[Event]:
-        """What a worker does before the coordinator learns of it."""
+        """A worker's events before the coordinator learns of the action."""
         m = action.member
         match action.kind:
             case ActionKind.JOIN_GROUP:
@@ -178,7 +178,7 @@ class WorkerObserver:
                 self._assigned.discard(m)
 
     def _worker_after(self, action: Action, before: State, after: State) -> Iterator[Event]:
-        """What a worker does when it has a reply, or on its own."""
+        """A worker's events when it has a reply, or acts on its own."""
         m = action.member
         match action.kind:
             case ActionKind.COMPLETE_JOIN:
@@ -193,7 +193,7 @@ class WorkerObserver:
             yield RejoinRequested(member=f"m{m}")
 
     def _of(self, m: int, state: State) -> dict[str, Any]:
-        """What events of a worker in its last completed generation carry."""
+        """The fields of a worker's events in its last completed generation."""
         generation = state.workers[m].completed or -1
         return {"member": f"m{m}", "member_id": self.member_id(m), "generation": generation, "incarnation": INCARNATION}
 
@@ -244,7 +244,7 @@ class WorkerObserver:
         )
 
     def _received(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """What is revoked is stopped before the assignment is taken."""
+        """A worker stops revoked work before it takes the assignment."""
         yield from self._stopped(m, before, after, "revoked")
         me = after.workers[m]
         self._assigned.add(m)
@@ -264,7 +264,7 @@ class WorkerObserver:
         )
 
     def _accepted(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """The worker has the configs of its assignment, and starts what it does not run."""
+        """The worker has the configs of its assignment, and starts the work that it does not run."""
         here, me = self._of(m, after), after.workers[m]
         new = work_in(me.running & ~before.workers[m].running)
         yield AssignmentAccepted(**here, config_offset=me.offset, work=new)

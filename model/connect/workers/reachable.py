@@ -1,4 +1,4 @@
-"""What some run of a group of workers must reach, so that the proofs are not vacuous, and what is known to happen."""
+"""States that some run of a group of workers must reach, so that the proofs are not vacuous, or is known to reach."""
 
 from typing import Final
 

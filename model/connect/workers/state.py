@@ -1,8 +1,8 @@
 """The state of a group of Connect workers: the coordinator's round, the config topic's length, and the workers.
 
 The group protocol is coarser here than in `model.classic`: a request and its reply are one step, and no message is
-lost, because how rounds form is proven there. What is modelled is what Connect adds: claims, config offsets, what a
-leader remembers, what runs where. An *item* is a connector or a task; sets of items are bit masks.
+lost, because how rounds form is proven there. The model has Connect's additions: claims, config offsets, a
+leader's memory, each worker's running work. An *item* is a connector or a task; sets of items are bit masks.
 """
 
 from enum import IntEnum
@@ -29,7 +29,7 @@ from rebalance_check.model.vocabulary.worker_modes import WorkerMode, mode_path_
 
 
 class Phase(IntEnum):
-    """What the coordinator waits for: the first member, every JoinGroup, the leader's SyncGroup, or nothing."""
+    """The coordinator's wait: for the first member, every JoinGroup, the leader's SyncGroup, or nothing."""
 
     EMPTY = 0
     PREPARING = 1
@@ -84,7 +84,7 @@ class Config(NamedTuple):
 
 @layout
 class Memory(Layout):
-    """What an ``IncrementalCooperativeAssignor`` keeps from round to round."""
+    """The memory of an ``IncrementalCooperativeAssignor`` from round to round."""
 
     previous: Number  # previousAssignment
     revoked: Number  # previousRevocation
@@ -98,7 +98,7 @@ class Memory(Layout):
 
 @layout
 class Worker(Layout):
-    """A worker: what it knows of configs, what it claims and runs, and what the last round gave it."""
+    """A worker: its knowledge of configs, its claim, its running work, its part in the last round."""
 
     step: Number
     mode_index: Annotated[Number, When("modes")]  # place of its mode in the path
@@ -123,7 +123,7 @@ class Worker(Layout):
 
 @layout
 class State(Layout):
-    """Everything: the coordinator's round, the leader's answer, the configs so far, and what was spent."""
+    """Everything: the coordinator's round, the leader's answer, the configs so far, and the spent budgets."""
 
     phase: Number
     generation: Counter
@@ -224,7 +224,7 @@ def round_mode(c: Config, s: State) -> int:
 
 
 def claimed_items(c: Config, s: State) -> int:
-    """What the members of the group claim."""
+    """The items that members of the group claim."""
     mask = 0
     for w in range(c.members):
         if contains(s.members, w):
@@ -233,7 +233,7 @@ def claimed_items(c: Config, s: State) -> int:
 
 
 def claimed_twice(c: Config, s: State) -> int:
-    """What more than one member of the group claims."""
+    """The items that more than one member of the group claims."""
     once, twice = 0, 0
     for w in range(c.members):
         if contains(s.members, w):
@@ -243,5 +243,5 @@ def claimed_twice(c: Config, s: State) -> int:
 
 
 def configured_items(s: State) -> int:
-    """What is configured at the end of the config topic."""
+    """The items configured at the end of the config topic."""
     return s.configs[s.end]

@@ -1,4 +1,4 @@
-"""What must be true of every step of a group of workers: what a round may do, and when work starts and stops.
+"""Invariants of every step of a group of workers: limits of a round, and when work starts and stops.
 
 The numbers of the invariants that follow from ``WorkerCoordinator`` and both assignors stand in
 `docs/connect-models.md`. A *round* is a `perform_assignment` step.
@@ -105,7 +105,7 @@ def delay_forbids_balancing(c: Config, s: State, t: State) -> bool:
 def delay_is_honoured(c: Config, s: State, t: State) -> bool:
     """A leader that noticed a departure assigns what departed only after its scheduled rebalance.
 
-    What is lost is in the leader's memory and in no claim. A leader without that memory assigns it at once.
+    Lost work is in the leader's memory and in no claim. A leader without that memory assigns it at once.
 
     Source: KIP-415; ``IncrementalCooperativeAssignor.handleLostAssignments``.
     Leaves unchanged: groups without a delay, and new leaders.

@@ -1,4 +1,4 @@
-"""Which runs a page holds in full: those with findings first, and not more events than a browser opens in seconds."""
+"""Runs that a page holds in full: those with findings first, and not more events than a browser opens in seconds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def chosen_runs(
     """The runs that fit into a page: the shortest of each kind of finding, then the others that broke a claim, then
     the rest, in the order of ``lengths``.
 
-    ``lengths`` has the number of events of every run, ``broken`` what a run broke, both by the run's number.
+    ``lengths`` has the number of events of every run, ``broken`` the claims that a run broke, both by the run's number.
     """
     shortest: dict[tuple[str, str], int] = {}
     for run in sorted(broken, key=lambda run: (lengths[run], run)):

@@ -1,4 +1,4 @@
-"""Lines of text as columns: what a page embeds of a long list, and reads without unpacking.
+"""Lines of text as columns: the form in which a page embeds a long list, and reads it without unpacking.
 
 A line is a template with holes, and lines of one template share a column of numbers for each hole. A column holds
 differences from one line to the next, so that most of its numbers have one digit.
@@ -32,7 +32,7 @@ class Column:
 
 
 class Templates:
-    """The templates of a page, each once, whatever number of runs it shows."""
+    """The templates of a page, each once, for any number of runs."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

@@ -17,14 +17,14 @@ NUMBER: Final = re.compile(r"(?<![\d.])(0|[1-9]\d{0,14})(?![\d.])")
 
 TEXT_HOLE: Final = "\x00"
 NUMBER_HOLE: Final = "\x01"
-"""What marks a hole: neither a line of a history nor a phrase holds a control character."""
+"""Marks of a hole: neither a line of a history nor a phrase holds a control character."""
 
 LONGEST_NUMBER: Final = 15
 """Digits that every number of a script keeps exactly; a longer one is kept as text."""
 
 
 class EventColumns:
-    """Takes events one by one; `document` is what the page decodes."""
+    """Takes events one by one; `document` is decoded by the page."""
 
     def __init__(self, templates: Templates) -> None:
         self._texts: dict[str, int] = {}

@@ -28,10 +28,10 @@ SHARED_SCRIPTS: Final = (
     "filters.js",
     "run.js",
 )
-"""What every page of histories needs, in the order in which one builds on the other."""
+"""The scripts that every page of histories needs, in the order in which one builds on the other."""
 
 UNSAFE_IN_DATA: Final = re.compile(r"[^ -;=-~]")
-"""What does not stand in embedded JSON as it is: the begin of a tag, and all but plain characters."""
+"""Characters that embedded JSON does not hold as they are: the begin of a tag, and all but plain characters."""
 
 
 def page(
@@ -95,12 +95,12 @@ def _text(folder: str, name: str) -> str:
 
 
 def _visible(value: object) -> object:
-    """What an expression of the template prints."""
+    """The text that an expression of the template prints."""
     return visible_lines(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _policy(style: str, scripts: Sequence[str]) -> str:
-    """What the page may do: run these scripts and no others, and load nothing."""
+    """The rights of the page: to run these scripts and no others, and to load nothing."""
     runs = " ".join(map(_hash, scripts)) or "'none'"
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {runs}; connect-src 'none'; img-src data:; "

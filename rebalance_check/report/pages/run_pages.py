@@ -19,7 +19,7 @@ TITLE: Final = "rebalance-check"
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A claim that a run broke: its name, its sentence, and the headline of what happened."""
+    """A claim that a run broke: its name, its sentence, and the headline of the counterexample."""
 
     claim: str
     sentence: str
@@ -35,7 +35,7 @@ class Broken:
 class ListedRun:
     """A run in the list: ``events`` is its length, None where it has none; ``shown`` where the page has it in full.
 
-    ``note`` says in a line what was done.
+    ``note`` names the work in a line.
     """
 
     name: str
@@ -62,7 +62,7 @@ class _Signature:
 
 
 def run_page(runs: Iterable[ListedRun], about: Sequence[str] = (), *, title: str = TITLE, again: str = "") -> str:
-    """The page of these runs; ``about`` are lines that say what was done, ``again`` is a command that makes a page of a
+    """The page of these runs; ``about`` are lines on the work, ``again`` is a command that makes a page of a
     run that this one does not hold in full."""
     listed = list(runs)
     data: dict[str, Any] = {"page": {**_document(listed), "again": again}}

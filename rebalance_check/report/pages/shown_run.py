@@ -1,4 +1,4 @@
-"""One run on a page, before anything is drawn: its steps, what broke in it, and where it came from."""
+"""One run on a page, before anything is drawn: its steps, the claims that broke in it, and where it came from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rebalance_check.report.text import Origin
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim that is broken in a run: ``sentence`` says what it claims, ``because`` why it does not hold.
+    """A claim that is broken in a run: ``sentence`` is its text, ``because`` why it does not hold.
 
     ``events`` are those concerned, the last one where the claim broke; without any it broke at the last step.
     """
@@ -25,7 +25,7 @@ class Finding:
 
     @classmethod
     def of(cls, found: Counterexample) -> Finding:
-        """The finding that a counterexample explains; the last reasons say what followed."""
+        """The finding that a counterexample explains; the last reasons tell the consequences."""
         then = [Because(f"then {one}") for one in found.consequences]
         return cls(found.invariant, found.headline, found.claim, [*found.because, *then], found.events)
 
@@ -34,7 +34,7 @@ class Finding:
 class ShownRun:
     """One run on a page.
 
-    ``steps`` are what happened, each with the events it caused: an event of a history, or an action of the model.
+    ``steps`` are actions or events, each with the events it caused: an event of a history, or an action of the model.
     ``file_name`` is that of the history that a page gives back, empty for a run of the model. ``lines`` say more about
     the run. The steps behind ``repeats_after`` repeat for ever.
     """

@@ -1,4 +1,4 @@
-"""The lanes of a run: coordinator, members and partitions, each as the steps at which what stands in it changes."""
+"""The lanes of a run: coordinator, members and partitions, each as the steps at which its content changes."""
 
 from __future__ import annotations
 

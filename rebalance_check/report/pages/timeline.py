@@ -37,7 +37,7 @@ def timeline_document(steps: Sequence[tuple[str, Sequence[Event]]], templates: T
 
 
 def run_document(run: ShownRun) -> dict[str, Any]:
-    """What a page shows of a run besides its timeline."""
+    """The data of a run's page besides its timeline."""
     places = Places()
     for number, (_, caused) in enumerate(run.steps, 1):
         places.note(number, caused)

@@ -1,4 +1,4 @@
-"""How a page draws what stands in a lane: one tone for each kind of text."""
+"""How a page draws the texts of a lane: one tone for each kind of text."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Call = Callable[[ApiMessage, int], Any]
 Most = Mapping[int, int]
 """The highest version of each api that may be asked: that of Kafka, which may be older than ours."""
 Answers = Iterator[tuple[Any, Any]]
-"""What was asked, for a message, and what was answered."""
+"""The request, for a message, and the answer."""
 
 NOW: Final = int(time.time() * 1000)
 ABSENT = "administered-absent"

@@ -64,12 +64,12 @@ ELSEWHERE: Final = frozenset(
 """Errors that say nothing of the member: ask again, perhaps another node."""
 
 NOT_YET: Final = ELSEWHERE - {Error.NOT_COORDINATOR}
-"""What a coordinator says that has just taken over, until its log is whole: its writes may time out for a while."""
+"""The errors of a coordinator that has just taken over, until its log is whole: writes may time out for a while."""
 
 
 @dataclass(slots=True)
 class RawMember:
-    """What one member knows: its id, the last generation that it learned of, whether it leads it and has completed it.
+    """One member's knowledge: its id, the last generation that it learned of, whether it leads it and has completed it.
 
     It may be waiting for an answer; ``beaten`` when a heartbeat was accepted since it was stable.
     """
@@ -143,7 +143,7 @@ class RawMembers:
         self._lane(node).request(number, request)
 
     def answers(self, at_least: int, node: int | None = None, timeout_s: float = ANSWER_TIMEOUT_S) -> list[GroupReply]:
-        """What a node has answered, in the order of arrival."""
+        """The answers of a node, in the order of arrival."""
         return [reply for _number, reply in self._lane(node).replies(at_least=at_least, timeout_s=timeout_s)]
 
     def ask(self, number: int, request: GroupRequest, node: int | None = None) -> GroupReply:
@@ -200,7 +200,7 @@ class RawMembers:
         return self._said(number, self.commit_request(number, offset))
 
     def _said(self, number: int, request: GroupRequest, node: int | None = None) -> Error:
-        """What a node that is named says at once, and what the coordinator says of the member in the end."""
+        """The error that a named node replies at once, and that of the coordinator for the member in the end."""
         deadline = time.monotonic() + ANSWER_TIMEOUT_S
         while True:
             error = error_of(self.ask(number, request, node))
@@ -295,7 +295,7 @@ class RawMembers:
         )  # fmt: skip
 
     def _heed(self, number: int, error: Error) -> None:
-        """What a client does about an error: a member that must join again gives up what it has first (EAGER)."""
+        """The client's reaction to an error: a member that must join again gives up its partitions first (EAGER)."""
         member = self.members[number]
         if error in ELSEWHERE:
             self._elsewhere()

@@ -18,7 +18,7 @@ Named = Sequence[tuple[str, Sequence[Any]]]
 """Topics in the order of the request, each with its partitions."""
 
 Case = tuple[str, ApiMessage, int]
-"""What the request repeats, the request, and its version."""
+"""The name of the repeated value, the request, and its version."""
 
 
 def batch(records: int = 1) -> bytes:

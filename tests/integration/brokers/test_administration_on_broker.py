@@ -1,4 +1,4 @@
-"""What the embedded broker serves beyond groups is answered as by Kafka 4: topics, configs, offsets, transactions.
+"""The embedded broker serves requests beyond groups as Kafka 4 does: topics, configs, offsets, transactions.
 
 Of Kafka 3, which has fewer configs and answers in other orders, the error codes are compared.
 """

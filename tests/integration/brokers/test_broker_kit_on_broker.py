@@ -23,7 +23,7 @@ SHOWN_BY_LIVE_CLIENTS = 20
 
 
 def test_the_broker_breaks_no_claim(real: Broker, tmp_path: Path) -> None:
-    """What live clients do is up to time: what they show in one of two runs is not the broker's."""
+    """Live clients are up to time: a breach that they show in one of two runs is not the broker's."""
     report = conform(real, tmp_path, tuple(PARTS))
     again = conform(real, tmp_path / "again", tuple(PARTS)) if violated(report) else report
 

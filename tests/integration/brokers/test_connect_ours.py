@@ -62,7 +62,7 @@ def test_internal_requests__are_refused_as_java_refuses_them(real: Broker, spec:
 
 
 def refusals(cluster: ConnectCluster, leader: str) -> list[RestReply]:
-    """What the leader answers to requests without signature, in another algorithm, and with a wrong key."""
+    """The leader's answers to requests without signature, in another algorithm, and with a wrong key."""
     rest = cluster.rest(leader)
     body = task_configs_body([{"recording.task": "0"}])
     return [

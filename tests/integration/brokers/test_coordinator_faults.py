@@ -300,7 +300,7 @@ def slow_leader(broker: Broker, group: str) -> Iterator[tuple[IO[str], IO[str]]]
 
 
 def said_of_a_sync_that_meets_loading(cluster: Cluster, observer: RawMembers, orders: IO[str], said: IO[str]) -> str:
-    """What the leader says when its SyncGroup meets a coordinator that loads.
+    """The leader's report when its SyncGroup meets a coordinator that loads.
 
     On a busy machine its SyncGroup may come when the log is read; then the leader has to join, and assigns again.
     """

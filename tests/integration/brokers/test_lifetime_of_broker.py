@@ -36,7 +36,7 @@ def listens(bootstrap: str) -> bool:
 
 @pytest.fixture
 def owner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """What marks the brokers of this test, in this process and in those it starts: others may run on the machine."""
+    """The mark of the brokers of this test, in this process and in those it starts: others may run on the machine."""
     name = uuid.uuid4().hex
     monkeypatch.setenv("REBALANCE_CHECK_OWNER", name)
     monkeypatch.setenv("TMPDIR", str(tmp_path))

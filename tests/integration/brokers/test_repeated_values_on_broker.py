@@ -1,4 +1,4 @@
-"""What a request repeats or leaves out is answered by the embedded broker as by Kafka, in every version."""
+"""Repeated or missing parts of a request are answered by the embedded broker as by Kafka, in every version."""
 
 import time
 from typing import Any

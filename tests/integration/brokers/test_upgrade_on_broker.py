@@ -27,7 +27,7 @@ def upgraded(real: Broker, path: str, *restarts: tuple[int, int], settle_ms: int
 
 
 def broken(history: list[Event]) -> dict[str, str]:
-    """What each broken claim says."""
+    """The words of each broken claim."""
     return {
         found.invariant: " ".join(reason.text for reason in found.because)
         for found in judge_clients(history).judgement.counterexamples

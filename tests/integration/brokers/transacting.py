@@ -108,7 +108,7 @@ class Transacting:
         return shown(self.call(request, 3).to_dict())
 
     def looks(self) -> Any:
-        """What a reader sees, committed and not: offsets of the log, records, offsets of the group."""
+        """A reader's view, committed and not: offsets of the log, records, offsets of the group."""
         offsets = [
             listed(self.call, self.topic, timestamp, 7, isolation=isolation)["topics"][0]["partitions"][0]["offset"]
             for timestamp in (-1, -3, NOW)
@@ -139,7 +139,7 @@ class Transacting:
         return shown(self._patiently(lambda: self.call(request, 7)).to_dict())
 
     def settled(self) -> Any:
-        """What a reader sees when the markers are written."""
+        """A reader's view when the markers are written."""
         seen = self.looks()
         for _ in range(PATIENCE):
             time.sleep(0.03)

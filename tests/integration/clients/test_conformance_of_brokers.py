@@ -1,7 +1,7 @@
 """franz-go's kfake, built from its sources, breaks no claim of the broker kit but those that its report shows broken,
 and those of live clients that two of its defects break in some runs.
 
-What live clients do is up to time, so the kit runs again where it shows something new: what both runs show fails.
+Live clients are up to time, so the kit runs again where it shows something new: what both runs show fails.
 """
 
 from pathlib import Path
@@ -42,7 +42,7 @@ UP_TO_TIME = {
     "one_leader": "every member of a generation is answered that it leads, when the leader of the last one is gone",
     "owned_equals_assigned": "of two members that are answered that they lead, the assignment of the first is kept",
 }
-"""What live clients on kfake break in some runs, where a session ends during a rebalance: see TRACK_RECORD.md."""
+"""Claims that live clients on kfake break in some runs, where a session ends in a rebalance: see TRACK_RECORD.md."""
 
 WAITING_MEMBER = """
 [a member that waits in JoinGroup does not expire]
@@ -76,9 +76,9 @@ def test_kfake_breaks_nothing_new(tmp_path: Path) -> None:
 
 
 def new(report: KitReport, published: KitReport) -> dict[str, str]:
-    """What a report shows that the published one does not: violated claims, and why it did not come to its end.
+    """Findings of a report that the published one lacks: violated claims, and why it did not come to its end.
 
-    Which random requests show a difference depends on the Kafka that is there to compare with; so they are left out.
+    The random requests that show a difference depend on the Kafka that is there to compare with; so they are left out.
     """
     known = violated(published)
     found = {claim: row.detail for claim, row in violated(report).items() if claim not in known}

@@ -1,7 +1,7 @@
 """Each ready client, built from its sources, does nothing wrong on the wire that its scoreboard does not show.
 
-A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart. What
-processes do is up to time, so a client is run again where it breaks something new: what both runs show fails the test,
+A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart. The
+processes are up to time, so a client is run again where it breaks something new: what both runs show fails the test,
 and what one of them shows is a warning.
 """
 
@@ -45,13 +45,13 @@ def cut_short(report: dict[str, Any]) -> dict[str, str]:
 
 
 def known(name: str) -> set[str]:
-    """What the scoreboard shows, under either protocol: most of a client is the same in both."""
+    """The known faults of the scoreboard, under either protocol: most of a client is the same in both."""
     files = [SCOREBOARD / f"{each}-{protocol}.json" for each, protocol in ALL if each == name]
     return {word for file in files for word in wrong(json.loads(file.read_bytes()))}
 
 
 def wrong(report: dict[str, Any]) -> dict[str, str]:
-    """What a run shows: the claims that are broken, and the scenarios that were cut short, each with its detail."""
+    """The faults of a run: the claims that are broken, and the scenarios that were cut short, each with its detail."""
     return claims(report, "violated") | cut_short(report)
 
 

@@ -1,4 +1,4 @@
-"""What a scenario does to processes: each of it is an event, and reaches the children of a process, too."""
+"""A scenario's actions on processes: each of them is an event, and reaches the children of a process, too."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def program(first: str = "pass") -> tuple[str, ...]:
 
 
 def of_processes(events: list[Event]) -> list[str]:
-    """What happened to processes, in words."""
+    """The fate of processes, in words."""
     said = []
     for event in events:
         match event:

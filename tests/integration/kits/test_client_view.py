@@ -1,4 +1,4 @@
-"""What a scenario waits for is read from the events of the wire alone."""
+"""The goal that a scenario waits for is read from the events of the wire alone."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def java(release: Release) -> Iterator[JavaStores]:
 
 
 def before_and_after_compaction(stores: Stores, records: Sequence[ConfigRecord]) -> list[str]:
-    """What is broken when one worker has read everything, and another starts on what compaction leaves."""
+    """The broken claims when one worker has read everything, and another starts on what compaction leaves."""
     full: Log = list(enumerate(records))
     left = compacted([TopicRecord(offset, *record) for offset, record in full])
     events = restarts(stores, {"w0": full, "w1": [(r.offset, records[r.offset]) for r in left]})

@@ -124,11 +124,11 @@ class Group:
             self.stop(member)
 
     def said(self) -> str:
-        """What the applications printed."""
+        """The output of the applications."""
         return "\n".join(f"{path.name}:\n{path.read_text(errors='replace')}" for path in self.folder.glob("*.log"))
 
     def judged(self, *options: str) -> dict[str, Any]:
-        """What ``rebalance-check judge`` says of all files together."""
+        """The document of ``rebalance-check judge`` on all files together."""
         files = [str(path) for path in sorted(self.folder.glob("*.jsonl"))]
         call = [sys.executable, "-m", "rebalance_check.cli", "judge", *files, "--json", *options]
         done = subprocess.run(call, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "120"})

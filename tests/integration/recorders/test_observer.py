@@ -1,4 +1,4 @@
-"""What a recorder concludes from what a library shows, and what it leaves unknown."""
+"""A recorder's conclusions from the view that a library gives, and the facts that it leaves unknown."""
 
 from __future__ import annotations
 

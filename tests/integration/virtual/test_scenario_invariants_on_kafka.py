@@ -73,7 +73,7 @@ NO_VIOLATION = {
         "fetch",
     ],
 }
-"""What may look like a violation and is none; the first one looks so on the coordinator in Scala alone."""
+"""Scenarios that look like a violation and are none; the first looks so on the coordinator in Scala alone."""
 
 
 def broken_by(mutant: Mutant) -> tuple[int, BrokenScenario]:
@@ -116,7 +116,7 @@ class InKafkasPlace(InProcess):
         return self._later(super().unload(now_ms))
 
     def look(self, group_id: str) -> None:
-        """What `collect` tells is as of now anyway."""
+        """The answer of `collect` is as of now anyway."""
 
     def collect(self) -> tuple[Answers, Observation, int | None]:
         answers, self._answers = self._answers, []

@@ -1,4 +1,4 @@
-"""What is on record, judged on Kafka itself: the harness sees each append and its acknowledgement."""
+"""Recorded findings, judged on Kafka itself: the harness sees each append and its acknowledgement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which release runs virtually is read from a spec and found in a folder; a sentence says what cannot be had."""
+"""The release that runs virtually is read from a spec and found in a folder; a sentence says what cannot be had."""
 
 from pathlib import Path
 
