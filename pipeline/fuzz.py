@@ -88,7 +88,7 @@ def judge_table(
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 
-    ``require_tested``, ``list_runs`` and ``known`` as of `fuzz`. A shard or an event that cannot be read
+    ``require_tested``, ``list_runs`` and ``known`` are as in `fuzz`. A shard or an event that cannot be read
     hides no verdict: `FuzzResult.faults` and undecided verdicts name it.
 
     Raises `RebalanceCheckError` when it is no table, or nothing in it can be read.

@@ -185,7 +185,7 @@ def _missing(sites: Sites) -> Iterator[Edit]:
 
 
 def _silenced(sites: Sites) -> Iterator[Edit]:
-    """After an event, nothing more is seen of its subject but its circumstances."""
+    """After an event, all later events of its subject are missing, except circumstances."""
     for site in sites:
         gone = tuple(event for event in site.own_after if type(event) not in CIRCUMSTANCES)
         if gone:

@@ -113,7 +113,7 @@ class Judgement:
         Then `UndecidedError`, for each undecided invariant, for a history in which no invariant was tested, and, with
         ``require_tested``, for each that was not.
 
-        Raises: UndecidedError where an invariant is not decided; the violation class of an invariant that is broken.
+        Raises: the violation class of the first violated invariant; UndecidedError where one is undecided.
         """
         for found in self.counterexamples:
             raise next(i for i in self.verdicts if i.name == found.invariant).violation(found)

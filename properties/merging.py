@@ -166,7 +166,7 @@ class MergedHistory:
     # ---------------------------------------------------------------------------------------------- clocks
 
     def _by_clocks(self, skew: int) -> Iterator[tuple[Place, Place]]:
-        """Pairs of lines that lie further apart than the clocks may differ, ordered by these."""
+        """Pairs of lines of two files, the earlier one first, whose times differ by more than the clocks may."""
         for one, lines in enumerate(self._times):
             by_time = sorted((time, line) for line, time in enumerate(lines))
             for other in range(len(self._files)):

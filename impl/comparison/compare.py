@@ -157,7 +157,7 @@ def _finished(half: list[R]) -> Iterator[tuple[R, Difference | None]]:
 
 
 def _begun(half: list[R], waiting: Iterator[R], most: int) -> Iterator[tuple[R, Difference | None]]:
-    """Begin the next step of every run, and those of new ones, up to so many."""
+    """Begin the next step of every run, add new runs until ``most`` are going on, and yield those that are over."""
     at = 0
     while True:
         if at == len(half):

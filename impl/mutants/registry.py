@@ -28,7 +28,7 @@ _IMPL: Final = "rebalance_check.impl."
 
 
 def _of_the_table(name: str) -> Iterator[Mutant]:
-    """The mutants of one of our tables."""
+    """The mutants in the file ``<name>.mutants`` of this package."""
     table = files("rebalance_check.impl.mutants").joinpath(f"{name}.mutants").read_text(encoding="utf-8")
     for row in rows_of(table):
         yield Mutant(

@@ -23,7 +23,7 @@ _LONG_BITS: Final = 64
 
 
 class ConversionError(RebalanceCheckError):
-    """The bytes are no JSON: Kafka's converter throws a ``DataException``, and readers of records skip the record."""
+    """The bytes are not JSON: Kafka's converter throws a ``DataException``, and readers of records skip the record."""
 
 
 def read_json(data: bytes | None) -> JsonValue:

@@ -263,7 +263,7 @@ class Connection:
         self._timeout = self._clock.at(deadline_ms, self._check_timeout)
 
     def _check_timeout(self) -> None:
-        """Break when a request waited too long (`NetworkClient.handleTimedOutRequests` disconnects, too)."""
+        """Break the connection when a request waited too long, as `NetworkClient.handleTimedOutRequests` does."""
         self._timeout = None
         if not self._waiting:
             return

@@ -19,7 +19,7 @@ def encoded(request: ApiMessage, version: int, correlation_id: int = 0) -> bytes
 
 
 def decoded(frame: bytes, answer: bytes) -> Any:
-    """The response ``answer`` (without its length) to the request ``frame``; any exception means that it is none."""
+    """Decode ``answer`` (without its length) as the response to ``frame``; any exception means that it is not one."""
     prefix = read_prefix(frame)
     api = APIS[prefix.api_key]
     # Of ApiVersions alone a version that is not served is answered: in version 0 (KIP-511).

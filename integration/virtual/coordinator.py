@@ -56,7 +56,7 @@ class VirtualCoordinator:
     ``seed`` decides the member ids, and with them hash order; ``topics`` has the number of partitions of each.
 
     While ``defers`` is set, no call waits: its answers come out of `take_answers`, once `inspected` or `settle` has
-    waited for them, or out of `collect`. So many environments can do their next step in one round trip.
+    waited for them, or out of `collect`. Thus one round trip can take many environments a step further.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
     skipAssignment syncs as a follower does (KIP-814).
 
     Source: ``AbstractCoordinator.JoinGroupResponseHandler``; ``ConsumerCoordinator.onLeaderElected``; KIP-429.
-    Leaves unchanged: owned partitions: they change when the assignment arrives.
+    Leaves unchanged: the owned partitions, which change when the assignment arrives.
     """
     me = s.member[m]
     net = me.net

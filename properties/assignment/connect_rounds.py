@@ -137,7 +137,7 @@ class CourseRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The rounds of a history, and of the quiet time after it, in which the group follows its own requests alone.
+    """The rounds of a history, then those of the quiet time after it: only the group itself asks for these.
 
     ``settling`` is the index of the first round of that time: the last one of the history, where all completed that
     and nothing happened since. ``quiet`` says that the last round asked for no other: it

@@ -98,7 +98,7 @@ class CauseFold(RuleFold):
 
 
 def _may_precede(event: Event, other: Event) -> bool:
-    """Whether it may have happened before an event that stands before it: lines of two sources may be swapped."""
+    """Whether ``event`` may have happened before ``other`` but stands after it: lines of two sources may be swapped."""
     return event.time_ms == other.time_ms != UNTIMED and event.source != other.source
 
 

@@ -28,7 +28,7 @@ def completion(
     """An invariant about a run that has come to rest.
 
     ``rule`` is asked at each event of the types ``at``, if nothing is pending there; with ``also_pending`` it is asked
-    where something is, too. Where the run claims nothing, it is not asked.
+    where something is, too. It is not asked where the event does not say whether something is pending.
     """
 
     def at_rest(event: Event, *seen: object) -> Findings:

@@ -113,7 +113,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
         self.performed: list[Action] = []
 
     def open_transport(self) -> Transport:
-        """A new way to the coordinator under test, to be defined by the subclass; it is closed when the run ends.
+        """A new transport to the coordinator under test; a subclass defines this. The run closes it at its end.
 
         Raises: RebalanceCheckError here, where no coordinator is known.
         """

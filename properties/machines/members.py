@@ -148,7 +148,7 @@ class MemberMachine(RuleBasedStateMachine):
 
     @property
     def _written(self) -> SimulationOptions:
-        """The options with all steps and faults of the run."""
+        """The options that repeat the run: they list all its steps and faults."""
         choices = written(self.choices.made)
         return replace(self.options, actions=tuple(map(str, self.performed)), choices=choices)
 

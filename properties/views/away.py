@@ -62,7 +62,7 @@ class Away(Memory):
         super().__init__(handlers)
 
     def up_to_date(self) -> None:
-        """Let the last event take effect, which a rule for an event of another type does not precede."""
+        """Let the event at hand take effect: for rules about events that this view does not take."""
         if self._last is not None:
             self._note(self._last)
         self._last = None

@@ -50,11 +50,12 @@ _OF_SESSIONS: Final[tuple[type[Event], ...]] = (
 class Sessions(Memory):
     """When each member of each incarnation was last active, and the timeouts that it asked for.
 
-    ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
-    waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, and the session
-    timeout that it had then, ``seen`` the last event of its activity (while it waits: what it waits with), ``before``
-    what that was before the event at hand. ``asked`` is the event by which it had its session timeout until the event
-    at hand, and that timeout (0: unknown). ``new_member_ms`` is how long a new member may wait in its first JoinGroup.
+    ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is a member's last JoinGroup that
+    was parked: it states the member's timeouts. ``prolonged`` is when its session certainly began anew last, and the
+    session timeout that it had then, ``seen`` the last event of its activity (while it waits: what it waits with),
+    ``before`` what that was before the event at hand. ``asked`` is the event by which it had its session timeout until
+    the event at hand, and that timeout (0: unknown). ``new_member_ms`` is how long a new member may wait in its first
+    JoinGroup.
     """
 
     uses: ClassVar = (Incarnations,)

@@ -35,7 +35,7 @@ class SearchLine:
         self._compiles = True
 
     def searching(self, coverage: Coverage) -> None:
-        """Say how far the search is."""
+        """Say how far the search has come."""
         if self._live is not None:
             self._draw(progress_text(coverage))
         elif time.monotonic() - self._shown >= PLAIN_EVERY:

@@ -69,7 +69,7 @@ def _steps(count: int) -> str:
 
 
 def visible_table(table: LaneTable) -> LaneTable:
-    """The table with every name in it as a terminal may print it."""
+    """The table, with each character escaped that a terminal would obey instead of print (`visible`)."""
     rows = tuple(replace(row, action=visible(row.action), cells=tuple(map(visible, row.cells))) for row in table.rows)
     return replace(table, columns=tuple(map(visible, table.columns)), rows=rows)
 

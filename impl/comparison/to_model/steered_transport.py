@@ -164,7 +164,7 @@ class SteeredTransport(Generic[C]):
         self._look()
 
     def _look(self) -> None:
-        """The group may have changed: a coordinator elsewhere is asked here for all that `observe` will need."""
+        """The group may have changed: a subclass asks a remote coordinator here for all that `observe` needs."""
 
     def _take(self, answers: Answers) -> None:
         """Keep the replies whose connections are still open."""

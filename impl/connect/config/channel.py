@@ -135,7 +135,7 @@ class ConfigChannel:
         sending.appended.add(at)
 
     def answer(self, sending: Sending) -> None:
-        """Report that a send was appended as a whole; a transaction is committed.
+        """Report that all records of a send were appended, and commit its transaction if it has one.
 
         Raises: RebalanceCheckError while records are missing, and for a transaction of a fenced producer.
         """

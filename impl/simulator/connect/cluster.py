@@ -119,7 +119,7 @@ class ConnectCluster:
     # -------------------------------------------------------------------------------------------- what must be
 
     def snapshot(self) -> ConfigSnapshot:
-        """A worker knows this that reads the config topic from the beginning now."""
+        """The configs that a worker would have if it read the config topic from beginning to end now."""
         state = ConfigState()
         for record in self.shared.config_log.readable(committed=self._is_exactly_once):
             read_record(state, record.offset, record.key, record.value)

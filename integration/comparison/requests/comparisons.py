@@ -53,7 +53,7 @@ Open = Callable[[int], Sides]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides, which ``open`` makes for a seed, on which terms, and the requests that they get."""
+    """Two sides that ``open`` makes for a seed, the terms of their comparison, and the requests that both get."""
 
     terms: Terms
     open: Open

@@ -77,7 +77,7 @@ class JournalLine:
 
 
 def read_journal(path: Path) -> Iterator[JournalLine]:
-    """The lines of a journal; the file is not there before anything started. A line that is cut off is left out.
+    """The lines of a journal; none before the first start, which creates the file. A line that is cut off is left out.
 
     Raises:
         RebalanceCheckError: a line is none of a journal.

@@ -62,7 +62,7 @@ class ClientCommand:
 
 
 def without_instance(words: Sequence[str]) -> list[str]:
-    """The words without each that has ``{instance}``, and without the option before it, unless it is one itself."""
+    """The words without those that have ``{instance}``, and without each option whose value is such a word."""
     kept: list[str] = []
     for word in words:
         if INSTANCE not in word:

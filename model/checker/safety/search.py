@@ -179,6 +179,6 @@ class Search:
         return path[::-1]
 
     def report(self) -> None:
-        """Say how far the search is."""
+        """Say how far the search has come."""
         left = len(self.frontier) - self.at + len(self.found)
         self.pace.report(self.outcome.depth, len(self.seen), self.outcome.generated, left)

@@ -159,7 +159,7 @@ class ParallelSearch:
         return True
 
     def report(self) -> None:
-        """Say how far the search is."""
+        """Say how far the search has come."""
         if self.pace.listener is not None:
             generated = 1 + sum(int(worker.st[kernel.FIRED :].sum()) for worker in self.workers)
             self.pace.report(self.depth, self.total("states"), generated, self.total("left") + self.total("found"))

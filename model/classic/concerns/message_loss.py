@@ -4,8 +4,8 @@ The client cannot know the outcome. Like Kafka's (``AbstractCoordinator``, a dis
 again with its id, generation and partitions, and after a lost Heartbeat it continues. At the coordinator the request
 has its effect: a JoinGroup whose connection is closed stays parked, and its reply goes nowhere.
 
-A process that never received its member id asks for another one. Here it first waits until the coordinator has
-forgotten the lost id, since a slot holds one id. Crashes show both ids at once, with a second slot.
+A process that never received its member id asks for another one. In this model it first waits until the coordinator
+has forgotten the lost id, since a slot holds one id. Crashes show both ids at once, with a second slot.
 """
 
 from typing import Final

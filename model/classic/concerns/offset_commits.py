@@ -150,7 +150,7 @@ def commit_during_join(c: Config, s: State, m: int) -> bool:
 
 
 def commit_during_join_error(s: State, m: int) -> int:
-    """The error of m's commit for its generation, in any status of its membership."""
+    """The error in the reply to m's commit for its own generation, whether m joins, syncs or is stable."""
     if has_stale_id(s, m):
         return or_fenced(s, m, Error.UNKNOWN_MEMBER_ID)
     return commit_error(s, m, s.member[m].generation)

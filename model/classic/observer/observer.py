@@ -1,7 +1,7 @@
 """An observer's view of a step of the classic model: events of coordinator and clients, and the answers between.
 
-The events of processes come from `clients`, chosen by the kind of action. Those of the coordinator are mostly derived
-from the difference between two states, for any action: members that are gone were removed, a higher generation
+The module `clients` derives the events of processes from the kind of the action. Those of the coordinator mostly
+follow from the difference between two states, for any action: members that are gone were removed, a higher generation
 began, a reply that was not in a member's slot before was sent. So a new action of the coordinator needs no code here
 unless it does something that a difference does not show (TAKEOVERS: the group itself is replaced).
 

@@ -7,8 +7,8 @@ the assignment, and a coordinator that dies may leave the record behind or not.
 While a write is under way no session ends, and Heartbeat and LeaveGroup arrive later: Kafka's coordinator holds their
 replies back behind it, and a write takes less time than a session. A second SyncGroup of the leader waits, too.
 
-A slot has one id at the coordinator. The id that the log brings back may differ from the one that its process holds by
-now: it is a *stale id*, and the process is unknown to the coordinator.
+A slot has one id at the coordinator. The log may bring back another id than the slot's process has by now: that id
+is *stale*, and the coordinator does not know the process.
 """
 
 from rebalance_check.model.checker.layout import reset
@@ -82,7 +82,7 @@ def must_wait(c: Config, s: State, m: int) -> bool:
 
 
 def is_turned_away(s: State, m: int) -> bool:
-    """Reply to m's request if the coordinator does not serve it, or does not know the id in it; return whether it did.
+    """Refuse m's request if no coordinator serves, or it does not know the id in it; return whether it was refused.
 
     A coordinator that resigned replies NOT_COORDINATOR. One that is loading replies COORDINATOR_LOAD_IN_PROGRESS, but
     accepts every Heartbeat, so that no member is lost while the log is read. A static member whose slot another id

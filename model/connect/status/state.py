@@ -2,7 +2,7 @@
 
 Keys are numbered from 0. Where there is one key it is a task; where there are more, the last is their connector, whose
 tombstone also ends the tasks in a cache. Each key is a partition of its own: order exists per key only. A worker is
-known by its slot, which stands for its worker id (host:port): it survives a restart.
+known by its slot, which stands for its worker id (host:port): after a restart the worker has the same slot.
 """
 
 from enum import IntEnum

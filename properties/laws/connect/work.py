@@ -193,7 +193,7 @@ StartWaitsForConfigs: Final = Invariant(
 
 
 def _claims_what_runs(event: WorkerClaimed | AssignmentAccepted, workers: Workers) -> Findings:
-    """All that runs is in the claim, but for work that an eager round left."""
+    """The worker claims all that it runs, except work that an eager assignment left running."""
     worker = workers.of(event.member)
     if worker.received is None:
         return None

@@ -1,7 +1,7 @@
 """Status writes: which the store of a worker sends, sends again and suppresses (``KafkaStatusBackingStore``).
 
 Check and append of a safe write are not atomic, so it may overwrite a newer status, but only one that its writer had
-not read. The invariants derive the cache of each store from the records that it read, and from nothing that it says.
+not read. The invariants derive a store's cache from the records that the store read, never from its own statements.
 """
 
 from __future__ import annotations
