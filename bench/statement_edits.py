@@ -5,8 +5,8 @@
 
 The rows stand in tests/data/statements. The seed draws the functions and up to three edits of each (`random_edits`), as
 some edits change nothing that anybody could see. The tests of all rows that name the function run with an edit planted,
-and one of them must fail. Survivors are printed; the exit code is 1 where more than a tenth of the functions survive all
-of their edits.
+and one of them must fail. Survivors are printed; the exit code is 1 where more than a tenth of the functions survive
+all their edits.
 """
 
 from __future__ import annotations
