@@ -217,14 +217,13 @@ from rebalance_check.properties.laws.generation_members import (
     SelectedProtocolIsListedByAll,
 )
 from rebalance_check.properties.laws.leaders import AssignmentIsDisjoint
+from rebalance_check.properties.laws.member_commits import LostIsNotCommitted, RevokedIsNotCommitted
 from rebalance_check.properties.laws.members import (
     CallbacksAlternate,
     CooperativeKeepsWhatItOwns,
     EagerOwnsNothingWhileJoining,
-    LostIsNotCommitted,
     OwnedEqualsAssigned,
     ResetMemberLosesEverything,
-    RevokedIsNotCommitted,
 )
 from rebalance_check.properties.laws.ownership import (
     AssignedOncePerGeneration,
