@@ -10,20 +10,16 @@ import pytest
 
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.mutants.edit import Edit
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.mutants.random_edits import RandomEdit
 
 _PLANTED = ExitStack()
 
 
 def pytest_sessionstart() -> None:
     """Plant it before any test is collected."""
-    edit = Edit(*json.loads(os.environ["PLANTED_EDIT"]))
-    mutant = Mutant(
-        name="drawn", what="an edit that was drawn", caught_by="", where="impl",
-        find=FuzzSearch(options=SimulationOptions()), edits=(edit,),
-    )  # fmt: skip
-    _PLANTED.enter_context(planted(mutant))
+    kind, *edit = json.loads(os.environ["PLANTED_EDIT"])
+    drawn = RandomEdit(number=0, kind=kind, edit=Edit(*edit), line=0, first=0, last=0)
+    _PLANTED.enter_context(planted(drawn.mutant))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:  # noqa: ARG001 - the name of pytest's hook

@@ -1,4 +1,4 @@
-"""How much the invariants see: random one-place edits of the implementation that nobody planted, each on trial.
+"""How much the invariants see: random one-place edits of the implementation, each on trial.
 
     python bench/random_edits.py 100 --seed 0                     the share of edits that some invariant catches
     python bench/random_edits.py 100 --seed 0 --only 7            one edit alone, with its counterexample

@@ -91,17 +91,12 @@ SITUATIONS: Final = (
         EAGER, "an application that polls rarely joins in the quiet phase", MemberProcess, "_enter_poll",
         in_quiet_phase,
     ),
-    Situation(
-        CONNECT, "a Connect leader finds work that was deleted", incremental, "sort_out",
-        after=lambda found, *_: bool(found.deleted),
-    ),
-    Situation(
-        CONNECT, "a Connect leader finds work that two workers claim", incremental, "sort_out",
-        after=lambda found, *_: bool(found.duplicated),
-    ),
-    Situation(
-        CONNECT, "a Connect leader finds work that was lost", incremental, "sort_out",
-        after=lambda found, *_: bool(found.lost),
+    *(
+        Situation(
+            CONNECT, f"a Connect leader finds work that {said}", incremental, "sort_out",
+            after=lambda found, *_, of=of: bool(getattr(found, of)),
+        )
+        for of, said in (("deleted", "was deleted"), ("duplicated", "two workers claim"), ("lost", "was lost"))
     ),
     Situation(CONNECT, "a round of Connect fails: CONFIG_MISMATCH", worker, "config_mismatch", always),
     Situation(CONNECT, "two workers of one host write about the same work", StatusWriting, "_may_write", on_one_host),

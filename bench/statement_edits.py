@@ -60,7 +60,7 @@ def passes(tests: Sequence[str], edit: RandomEdit | None = None) -> bool:
     environment = dict(os.environ)
     if edit is not None:
         call += ["-p", PLUGIN]
-        environment["PLANTED_EDIT"] = json.dumps([edit.edit.function, edit.edit.old, edit.edit.new])
+        environment["PLANTED_EDIT"] = json.dumps([edit.kind, edit.edit.function, edit.edit.old, edit.edit.new])
         environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "bench"), os.environ.get("PYTHONPATH", "")])
     try:
         done = subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, timeout=LONGEST_S, check=False)

@@ -1,6 +1,6 @@
-"""Defects that nobody planted: one-place edits of the implementation's source, drawn from a seed.
+"""Random one-place edits of the implementation's source, drawn from a seed.
 
-They measure how many the claims catch of defects that nobody had in mind when the claims were written.
+They measure how many defects the claims catch that their authors did not have in mind.
 """
 
 from __future__ import annotations

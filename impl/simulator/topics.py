@@ -66,7 +66,7 @@ class Topics:
             self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
 
     def _changed(self) -> None:
-        by_pattern = self._environment.plan.has(FaultKind.PATTERN)  # else nobody wants the topics like the first
+        by_pattern = self._environment.plan.has(FaultKind.PATTERN)  # else no member wants the topics like the first
         wanted = {
             topic: count
             for topic, count in self.cluster.items()

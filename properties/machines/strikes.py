@@ -23,7 +23,10 @@ OF_APPLICATIONS: Final = frozenset({FaultKind.WAKE_UP, FaultKind.CALLBACK_COMMIT
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Strike:
-    """A fault of a kind in ``kinds``: it decides the next choice of a member whose address has this ``pattern``."""
+    """A fault of a kind in ``kinds``: it decides the next choice of a member whose address has this ``pattern``.
+
+    ``value`` is the choice: True for a fault that strikes, ms for the way of a message, `STRUCK` for a draw.
+    """
 
     kinds: frozenset[FaultKind]
     pattern: str

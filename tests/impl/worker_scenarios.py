@@ -233,5 +233,5 @@ def state(scenario: WorkerScenario, _words: list[str], _: Options) -> str:
     delay = f", delay {claim.delay_ms}" if claim is not None and claim.delay_ms else ""
     joins = ", needs to join" if one.rejoin_needed_or_pending() else ""
     leads = ", leads" if one.is_leader() else ""
-    who = f"{one.member_id() or 'nobody'} in g{one.generation_id()} after g{one.last_completed_generation()}"
+    who = f"{one.member_id() or 'no id'} in g{one.generation_id()} after g{one.last_completed_generation()}"
     return f"{who}, {one.mode}{leads}{joins}; {held}{delay}; configs {one.config_state.offset}"
