@@ -228,7 +228,7 @@ class Client:
         if isinstance(request, RequestObserved):
             self.left = request
             timeout_ms = self.join.rebalance_timeout_ms if self.join else 0
-            self.since.left_late = 0 < timeout_ms <= request.time_ms - self.acted_ms
+            self.since.left_late = timeout_ms <= request.time_ms - self.acted_ms
         self.member_id, self.is_member, self.applied = "", False, None
         self.open = {number: each for number, each in self.open.items() if each.api not in CHAIN}
 

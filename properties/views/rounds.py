@@ -78,7 +78,7 @@ class Since:
     paused: ProcessSignalled | None = None
     left: RequestObserved | MembershipLost | None = None
     left_late: bool = False
-    """Its application had been away for the rebalance timeout, so its heartbeat thread may have left."""
+    """Its application was away for the rebalance timeout, or that is unknown: its heartbeat thread may have left."""
     metadata: ReplyObserved | None = None
     learned: ReplyObserved | None = None
     """The metadata that it was listed before, while it led: a leader joins again for it, also once it leads no more."""
