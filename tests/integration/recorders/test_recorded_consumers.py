@@ -34,6 +34,8 @@ from rebalance_check.integration.waiting import NotYet, await_until
 
 TOPIC = "t"
 PARTITIONS = tuple(f"{TOPIC}-{index}" for index in range(4))
+POLL_MS = 500
+"""Longer than a join takes here: kafka-python joins again where a join completes between two polls (TRACK_RECORD.md)."""
 
 
 def of_kind(history: Path, kind: type[Event]) -> list[Any]:
@@ -81,7 +83,7 @@ def test_kafka_python__owns_from_before_its_callback_until_after_it(broker: Embe
     application = Application(path)
     with recording(kafka_consumer(broker), path, member="m0") as consumer:
         consumer.subscribe([TOPIC], listener=application)
-        poll_until(lambda: consumer.poll(timeout_ms=100), lambda: application.calls[-1:] == [("assigned", 1)])
+        poll_until(lambda: consumer.poll(timeout_ms=POLL_MS), lambda: application.calls[-1:] == [("assigned", 1)])
         consumer.close()
     assert application.calls[0][0] == "revoked"  # of nothing: kafka-python prepares its first join, too
     assert application.calls[-1] == ("revoked", 0)  # recorded when the application has given up
@@ -98,7 +100,7 @@ def test_kafka_python__topics_of_the_constructor_a_loop_and_both_kinds_of_commit
         message = next(iter(consumer))
         consumer.commit()
         consumer.commit_async(callback=lambda _offsets, response: ended.append(response))
-        poll_until(lambda: consumer.poll(timeout_ms=100), lambda: ended)
+        poll_until(lambda: consumer.poll(timeout_ms=POLL_MS), lambda: ended)
         with pytest.raises(TypeError, match="offsets must be"):
             consumer.commit({message.partition: "nonsense"})
         consumer.close()
@@ -117,7 +119,7 @@ def test_kafka_python__its_own_commits_are_recorded__without_a_generation(
     path = tmp_path / "m0.jsonl"
     consumer = kafka_consumer(broker, TOPIC, enable_auto_commit=True, auto_commit_interval_ms=100)
     with recording(consumer, path, member="m0") as consumer:
-        poll_until(lambda: consumer.poll(timeout_ms=100), lambda: of_kind(path, OffsetCommitted))
+        poll_until(lambda: consumer.poll(timeout_ms=POLL_MS), lambda: of_kind(path, OffsetCommitted))
         consumer.close()
     assert {commit.generation for commit in of_kind(path, OffsetCommitted)} == {-1}
 
@@ -125,10 +127,10 @@ def test_kafka_python__its_own_commits_are_recorded__without_a_generation(
 def test_kafka_python__unsubscribing_gives_everything_up(broker: EmbeddedBroker, tmp_path: Path) -> None:
     path = tmp_path / "m0.jsonl"
     with recording(kafka_consumer(broker, TOPIC), path, member="m0") as consumer:
-        poll_until(lambda: consumer.poll(timeout_ms=100), consumer.assignment)
+        poll_until(lambda: consumer.poll(timeout_ms=POLL_MS), consumer.assignment)
         consumer.unsubscribe()
         consumer.subscribe([TOPIC])
-        poll_until(lambda: consumer.poll(timeout_ms=100), consumer.assignment)
+        poll_until(lambda: consumer.poll(timeout_ms=POLL_MS), consumer.assignment)
         consumer.close()
     assert len(of_kind(path, PartitionsAssigned)) == 2
     assert judge(path).outcome is Outcome.HELD
@@ -137,7 +139,7 @@ def test_kafka_python__unsubscribing_gives_everything_up(broker: EmbeddedBroker,
 def test_a_consumer_that_owns_partitions_already__begins_with_them(broker: EmbeddedBroker, tmp_path: Path) -> None:
     path = tmp_path / "m0.jsonl"
     plain = kafka_consumer(broker, TOPIC)
-    poll_until(lambda: plain.poll(timeout_ms=100), plain.assignment)
+    poll_until(lambda: plain.poll(timeout_ms=POLL_MS), plain.assignment)
     with recording(plain, path, member="m0") as consumer:
         consumer.close()
     assert [event.partitions for event in of_kind(path, PartitionsAssigned)] == [PARTITIONS]
