@@ -1,0 +1,1 @@
+"""The cause of a rebalance problem, from logs, dumps and topics: sources to facts, facts to rebalances, to findings."""

@@ -1,0 +1,1 @@
+"""Logs of brokers, clients and Connect workers: lines to records, records to facts."""
