@@ -44,14 +44,16 @@ class Templates:
     """A table of templates, tried in order of their rows."""
 
     def __init__(self, rows: Iterable[Template]) -> None:
-        self._by_text: dict[str, list[Template]] = {}
-        for row in rows:
-            self._by_text.setdefault(row.text, []).append(row)
+        self._by_text: dict[str, list[tuple[int, Template]]] = {}
+        for place, row in enumerate(rows):
+            self._by_text.setdefault(row.text, []).append((place, row))
         longest_first = sorted(self._by_text, key=lambda text: (-len(text), text))
         self._texts = re.compile("|".join(map(re.escape, longest_first)))
 
     def facts(self, record: LogRecord) -> list[Fact] | None:
         """The facts of a record; None where no template matches."""
+        if self._texts.search(record.message) is None:
+            return None
         for row in self._candidates(record.message):
             found = row.pattern.search(record.message)
             if found is not None:
@@ -60,7 +62,5 @@ class Templates:
         return None
 
     def _candidates(self, message: str) -> Iterator[Template]:
-        at = 0
-        while (found := self._texts.search(message, at)) is not None:
-            yield from self._by_text[found.group()]
-            at = found.start() + 1
+        found = [row for text, rows in self._by_text.items() if text in message for row in rows]
+        return (row for _, row in sorted(found, key=lambda one: one[0]))
