@@ -39,6 +39,8 @@ COORDINATOR: Final = re.compile(
     r"\[Group(?:Coordinator|MetadataManager|Id)?[ :]|^Loaded (?:member|classic|consumer)|GroupMetadata\b"
 )
 """Lines of the group coordinator: one that no template knows is listed as not understood."""
+PARTITION: Final = re.compile(r"topic=__consumer_offsets partition=(?P<partition>\d+)\]")
+"""The head of a line of the Java coordinator."""
 _NO_INSTANCE: Final = frozenset({"None", "null", "Optional.empty"})
 _SOME: Final = re.compile(r"^(?:Some|Optional)[(\[](.*)[)\]]$")
 
@@ -288,6 +290,7 @@ ROWS: Final[tuple[Template, ...]] = (
     template("[GroupId ", r"\[GroupId (?P<group>.+?)\] ", _modern),
     template("Converted the", r"Converted the (?:empty )?\w+ group", nothing),
     # The coordinator's own start and stop, and its settings.
+    template("[GroupCoordinator", r"(?:oordinator runtime(?: closed)?|vent processor(?: closed)?)\.$|Ignored unloading metadata", nothing),
     template("[GroupCoordinator", r"(?:Starting up|Startup complete|Shutting down|Shutdown complete)\.?(?:\n|$)", nothing),
     template("[GroupMetadataManager", r"(?:Removed \d+ expired offsets|Shutting down|Shutdown complete)", nothing),
 )
@@ -308,6 +311,8 @@ class BrokerLog:
                 yield NotUnderstood(record.place, "a line of the group coordinator")
             return
         for fact in facts:
+            if isinstance(fact, RebalanceBegan) and not fact.partition and (head := PARTITION.search(record.message)):
+                fact = replace(fact, partition=f"__consumer_offsets-{head['partition']}")
             yield self._with_group(fact)
 
     def _with_group(self, fact: Fact) -> Fact:

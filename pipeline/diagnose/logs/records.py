@@ -39,6 +39,8 @@ class LogRecord:
     message: str
     thread: str = ""
     logger: str = ""
+    process: str = ""
+    """The container, pod or unit, where an envelope names it."""
     dated: bool = True
     exact: bool = True
     unstamped: bool = False
@@ -46,57 +48,65 @@ class LogRecord:
 
 
 @dataclass(slots=True)
-class _Open:
-    """The record that following lines may join."""
+class _Process:
+    """The lines of one process of the file: the record that following lines may join, and the days of its clock."""
 
-    record: LogRecord
+    record: LogRecord | None = None
     lines: list[str] = field(default_factory=list)
     length: int = 0
+    partial: str = ""
+    days: int = 0
+    last_of_day: int = -1
 
     def join(self, text: str) -> None:
+        """A line without a stamp."""
         if self.length < LONGEST:
             self.lines.append(text)
             self.length += len(text)
 
-    def closed(self) -> LogRecord:
+    def begin(self, record: LogRecord) -> None:
+        """A record without a date is of the next day where its time falls back by more than half a day."""
+        if record.time_ms is not None and not record.dated:
+            self.days += self.last_of_day - record.time_ms > HALF_DAY_MS
+            self.last_of_day = record.time_ms
+            record = replace(record, time_ms=record.time_ms + self.days * DAY_MS)
+        self.record, self.lines, self.length = record, [], 0
+
+    def closed(self) -> Iterator[LogRecord]:
+        """The record with the lines that joined it."""
         record = self.record
+        if record is None:
+            return
         if not self.lines:
-            return record
+            yield record
+            return
         message = "\n".join([record.message, *self.lines])
-        if record.logger:
-            return replace(record, message=message)
-        bare, logger = _without_logger(message)
-        return replace(record, message=bare, logger=logger)
+        bare, logger = (message, record.logger) if record.logger else _without_logger(message)
+        yield replace(record, message=bare, logger=logger)
 
 
 def records(lines: Iterable[tuple[int, str]], source: str) -> Iterator[LogRecord]:
-    """The records of numbered lines, in the order of the file."""
-    current: _Open | None = None
-    days, last_of_day = 0, -1
-    partial = ""
+    """The records of numbered lines; those of one process are in the order of the file."""
+    processes: dict[str, _Process] = {}
     for number, raw in lines:
-        line = unwrapped(raw.rstrip("\r\n"))
+        raw = raw.rstrip("\r\n")
+        line = unwrapped(raw)
+        process = processes.setdefault(line.origin, _Process())
+        text, process.partial = process.partial + line.text, ""
         if line.partial:
-            partial += line.text
+            process.partial = text[:LONGEST]
             continue
-        if partial:
-            line, partial = replace(line, text=partial + line.text), ""
-        begun = _record(line, Place(source, number, raw.rstrip("\r\n")))
-        if begun is None:
-            if current is None:
-                yield LogRecord(Place(source, number, line.text), None, line.text, unstamped=True)
-            else:
-                current.join(line.text)
-            continue
-        if current is not None:
-            yield current.closed()
-        if begun.time_ms is not None and not begun.dated:
-            days += last_of_day - begun.time_ms > HALF_DAY_MS
-            last_of_day = begun.time_ms
-            begun = replace(begun, time_ms=begun.time_ms + days * DAY_MS)
-        current = _Open(begun)
-    if current is not None:
-        yield current.closed()
+        name = f"{source}[{line.origin}]" if line.origin else source
+        begun = _record(replace(line, text=text), Place(name, number, raw))
+        if begun is not None:
+            yield from process.closed()
+            process.begin(replace(begun, process=line.origin))
+        elif process.record is not None:
+            process.join(text)
+        else:
+            yield LogRecord(Place(name, number, raw), None, text, unstamped=True)
+    for process in processes.values():
+        yield from process.closed()
 
 
 def _record(line: Unwrapped, place: Place) -> LogRecord | None:
@@ -136,7 +146,7 @@ def _made(time: Stamp | None, place: Place, message: str, logger: str, thread: s
     if time is None:
         return LogRecord(replace(place, zoned=False), None, message.strip(), thread, logger)
     return LogRecord(
-        replace(place, zoned=time.zoned), time.time_ms, message.strip(), thread, logger, time.dated, time.exact
+        replace(place, zoned=time.zoned), time.time_ms, message.strip(), thread, logger, dated=time.dated, exact=time.exact
     )
 
 

@@ -12,20 +12,22 @@ from typing import Final
 
 ANSI: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)"
-KUBECTL: Final = re.compile(rf"^\[(?:pod/)?[\w.-]+/[\w.-]+\] (?:(?P<time>{ISO}) )?")
+KUBECTL: Final = re.compile(rf"^\[(?P<origin>(?:pod/)?[\w.-]+/[\w.-]+)\] (?:(?P<time>{ISO}) )?")
 CRI: Final = re.compile(rf"^(?P<time>{ISO}) (?:stdout|stderr) (?P<tag>[FP]) ")
 STAMPED: Final = re.compile(rf"^(?P<time>{ISO}) (?=[\[{{%\d])")
 """A time of ``kubectl logs --timestamps`` or ``docker logs -t``, before a line that has a stamp or braces itself."""
-COMPOSE: Final = re.compile(r"^[\w.-]+ +\| ?")
-JOURNAL: Final = re.compile(r"^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?) [\w.-]+ [^\s:\[\]]+(?:\[\d+\])?: ")
+COMPOSE: Final = re.compile(r"^(?P<origin>[\w.-]+) +\| ?")
+JOURNAL: Final = re.compile(r"^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?) [\w.-]+ (?P<origin>[^\s:\[\]]+)(?:\[\d+\])?: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """A line without its envelopes. ``outer`` is the time that they named, ``partial`` that the next line goes on."""
+    """A line without its envelopes. ``outer`` is the time that they named, ``origin`` the container, pod or unit, and
+    ``partial`` says that the next line goes on."""
 
     text: str
     outer: str = ""
+    origin: str = ""
     partial: bool = False
 
 
@@ -36,16 +38,17 @@ def unwrapped(line: str) -> Unwrapped:
         return Unwrapped(text)  # Kafka's own layout, which is the most frequent
     if text.startswith('{"log":') or text.startswith('{"stream":'):
         return _docker(text)
-    partial = False
+    partial, origin = False, ""
     for pattern in (KUBECTL, COMPOSE, JOURNAL, CRI, STAMPED):
         found = pattern.match(text)
         if found is None:
             continue
         names = found.groupdict()
         outer = names.get("time") or outer
+        origin = names.get("origin") or origin
         partial = partial or names.get("tag") == "P"
         text = text[found.end() :]
-    return Unwrapped(text, outer, partial)
+    return Unwrapped(text, outer, origin, partial)
 
 
 def _docker(text: str) -> Unwrapped:
