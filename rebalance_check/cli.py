@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "live": "Run real clients under churn against a broker, record and judge them.",
     "broker": "Run a broker in memory for any client, and record what happens.",
     "judge": "Judge recorded histories.",
+    "diagnose": "Say why groups rebalance, from logs of brokers, clients and Connect workers.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",
     "invariants": "List the invariants, with their claims, sources and premises.",

@@ -1,0 +1,76 @@
+"""``rebalance-check diagnose``: the cause of a rebalance problem, from logs, dumps and topics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rebalance_check.commands._ci_options import CiOptions, ci_options
+from rebalance_check.commands._console import Console
+from rebalance_check.commands._options import Command, json_option, option
+from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, diagnose
+from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
+from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import ClaimResult
+from rebalance_check.report.diagnosis.document import diagnosis_document
+from rebalance_check.report.diagnosis.text import finding_lines, lines
+
+_DEFAULTS: Final = Thresholds()
+
+
+@click.command("diagnose", cls=Command)
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@option("--group", "only", multiple=True, metavar="NAME", help="Diagnose this group alone; may be repeated.")
+@option("--timeline", "whole", is_flag=True, help="Show every row of a long timeline.")
+@option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value, show_default=True,
+        help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
+@option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True, rare=True,
+        metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
+@option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True, metavar="MS",
+        help="A longer join phase is a cost.")  # fmt: skip
+@ci_options()
+@json_option
+def command(sources: tuple[Path, ...], *, only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,
+            join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
+    """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
+
+    Each file is recognised by its content, whatever its layout; rotated and compressed files are read in order. The
+    answer comes first, then a timeline, then how each source was read.
+
+    Exits with 10 for a safety fault, 11 for a storm, a stuck group or another fault, 0 for costs and notes, 12 where no
+    source says anything about a group, 2 for wrong use.
+    """
+    console = Console(as_json)
+    limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms)
+    found = diagnose(sources, only, limits)
+    for line in lines(found, whole=whole):
+        console.say(line)
+    code = ExitCode(found.exit_code(Severity(fail_on)))
+    ci.write(console, "diagnose", lambda: results(found), code)
+    console.say()
+    console.say(f"diagnosis: {_summary(found)}")
+    return console.finish(diagnosis_document(found), code)
+
+
+def _summary(found: Diagnosis) -> str:
+    if not found.was_read:
+        return "no source says anything about a group: see which lines were not understood"
+    counts = [sum(one.severity is severity for one in found.findings) for severity in Severity]
+    return ", ".join(times(count, severity.value) for count, severity in zip(counts, Severity, strict=True)) + (
+        f" in {times(len(found.groups), 'group')}, {times(found.generations, 'rebalance')}"
+    )
+
+
+def results(found: Diagnosis) -> list[ClaimResult]:
+    """The findings as results for CI systems: a fault is a failure, a cost or a note passes with its text."""
+    return [
+        ClaimResult(
+            subject=f"group {finding.group}", claim=finding.rule,
+            outcome=Outcome.VIOLATED if finding.severity is Severity.FAULT else Outcome.HELD,
+            sentence=finding.title, text="\n".join([finding.title, *finding_lines(finding)]),
+        )
+        for finding in found.findings
+    ]  # fmt: skip

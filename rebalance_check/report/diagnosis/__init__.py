@@ -1,0 +1,1 @@
+"""A diagnosis as text, as one JSON object, and as a page."""
