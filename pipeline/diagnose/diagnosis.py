@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.clocks import Clock, aligned
-from rebalance_check.pipeline.diagnose.findings import causes, coordinators, identities, owners, storms
+from rebalance_check.pipeline.diagnose.findings import causes, coordinators, identities, owners, rules, storms
 from rebalance_check.pipeline.diagnose.findings.finding import Finding, Kind, Severity, Thresholds
 from rebalance_check.pipeline.diagnose.group import Group, groups
 from rebalance_check.pipeline.diagnose.sources import Source, expanded, missing, read_family
@@ -19,7 +19,9 @@ RULES: Final[tuple[Callable[[Group, Thresholds], Iterator[Finding]], ...]] = (
 )  # fmt: skip
 _RANK: Final = {Severity.FAULT: 0, Severity.COST: 1, Severity.NOTE: 2}
 _FIRST: Final = {"two-owners": 0, "stuck": 1, "storm": 2}
-FOLDED: Final = frozenset({"flapping-member", "poll-timeout", "expired-member", "needless-rebalance", "refused-commits"})
+FOLDED: Final = frozenset(
+    {"flapping-member", "poll-timeout", "expired-member", "needless-rebalance", "refused-commits"}
+)
 """Findings that a storm of the same members explains."""
 OK: Final = 0
 SAFETY_FAULT: Final = 10
@@ -70,7 +72,9 @@ class Diagnosis:
 
 def diagnose(paths: Sequence[Path], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:
     """The diagnosis of files and folders. ``only`` names groups; all if empty."""
-    sources = [source for family in expanded([path for path in paths if path.exists()]) for source in read_family(family)]
+    sources = [
+        source for family in expanded([path for path in paths if path.exists()]) for source in read_family(family)
+    ]
     sources += [missing(path) for path in paths if not path.exists()]
     return of_sources(sources, only, limits)
 
@@ -95,11 +99,17 @@ def _key(sources: Sequence[Source], place: int) -> str:
 
 def _ordered(found: Iterable[Finding]) -> list[Finding]:
     """The worst first; findings that follow from a storm are folded under it."""
-    ordered = sorted(found, key=lambda one: (_RANK[one.severity], _FIRST.get(one.rule, 9), one.since_ms or 0, one.title))
-    storm = next((one for one in ordered if one.rule == "storm"), None)
+    ordered = sorted(
+        found, key=lambda one: (_RANK[one.severity], _FIRST.get(one.rule.name, 9), one.since_ms or 0, one.title)
+    )
+    storm = next((one for one in ordered if one.rule is rules.STORM), None)
     if storm is None:
         return ordered
-    folded = [one for one in ordered if one.rule in FOLDED and set(one.members) <= set(storm.members) and _within(one, storm)]
+    folded = [
+        one
+        for one in ordered
+        if one.rule.name in FOLDED and set(one.members) <= set(storm.members) and _within(one, storm)
+    ]
     first = replace(storm, consequences=tuple(one.title for one in folded))
     return [first if one is storm else one for one in ordered if one not in folded]
 

@@ -98,12 +98,17 @@ class Group:
     def tolerance_ms(self) -> int:
         """Twice the largest skew of its sources' clocks: a shorter overlap may be one of the clocks."""
         names = {fact.place.source for fact in self.facts}
-        skews = [abs(clock.skew_ms) for name, clock in self.clocks.items() if name in names or any(
-            other.startswith(name + "[") for other in names)]
+        skews = [
+            abs(clock.skew_ms)
+            for name, clock in self.clocks.items()
+            if name in names or any(other.startswith(name + "[") for other in names)
+        ]
         return 2 * max(skews, default=0)
 
 
-def groups(facts: Mapping[str, Sequence[Fact]], clocks: Sequence[Clock], only: frozenset[str] = frozenset()) -> list[Group]:
+def groups(
+    facts: Mapping[str, Sequence[Fact]], clocks: Sequence[Clock], only: frozenset[str] = frozenset()
+) -> list[Group]:
     """The groups that the sources name, those with the most facts first."""
     by_name: dict[str, list[Fact]] = {}
     moved: list[CoordinatorMoved] = []

@@ -84,7 +84,9 @@ def spans(facts: Iterable[Fact]) -> list[Span]:
         process = open_.setdefault((fact.place.source, fact.client), _Open())
         if isinstance(fact, Assigned):
             for partition in fact.partitions:
-                span = Span(partition, fact.client, fact.place.source, fact.time_ms, None, Stop.UNSEEN, fact, None, fact.member)
+                span = Span(
+                    partition, fact.client, fact.place.source, fact.time_ms, None, Stop.UNSEEN, fact, None, fact.member
+                )
                 process.spans.setdefault(partition, span)
         else:
             found += _closed(process, fact, fact.time_ms)
@@ -104,7 +106,9 @@ def _closed(process: _Open, fact: ClientFact, time_ms: int) -> list[Span]:
     stop = Stop.LOST if isinstance(fact, Lost) else Stop.REVOKED
     names = fact.partitions or tuple(process.spans)
     return [
-        replace(process.spans.pop(name), end_ms=time_ms, stop=stop, ended_by=fact) for name in names if name in process.spans
+        replace(process.spans.pop(name), end_ms=time_ms, stop=stop, ended_by=fact)
+        for name in names
+        if name in process.spans
     ]
 
 

@@ -164,4 +164,6 @@ class Lines:
 
 def missing(path: Path) -> Source:
     """A source that is not there."""
-    return Source(str(path), fault="no such file or folder", examples=[NotUnderstood(Place(str(path), 0), "no such file")])
+    return Source(
+        str(path), fault="no such file or folder", examples=[NotUnderstood(Place(str(path), 0), "no such file")]
+    )

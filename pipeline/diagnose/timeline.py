@@ -102,7 +102,9 @@ def _moved(before: Rebalance | None, one: Rebalance) -> int | None:
         return None
     owners = {partition: member for member, partitions in before.assignments.items() for partition in partitions}
     return sum(
-        owners.get(partition, member) != member for member, partitions in one.assignments.items() for partition in partitions
+        owners.get(partition, member) != member
+        for member, partitions in one.assignments.items()
+        for partition in partitions
     )
 
 

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import Final
 
 
-
 class Cause(StrEnum):
     """Why a rebalance began. The values are the words of reports."""
 

@@ -68,7 +68,7 @@ def results(found: Diagnosis) -> list[ClaimResult]:
     """The findings as results for CI systems: a fault is a failure, a cost or a note passes with its text."""
     return [
         ClaimResult(
-            subject=f"group {finding.group}", claim=finding.rule,
+            subject=f"group {finding.group}", claim=finding.rule.name,
             outcome=Outcome.VIOLATED if finding.severity is Severity.FAULT else Outcome.HELD,
             sentence=finding.title, text="\n".join([finding.title, *finding_lines(finding)]),
         )

@@ -14,6 +14,7 @@ from rebalance_check.pipeline.diagnose.facts import (
     MembersEvicted,
     PollTimedOut,
 )
+from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
     Confidence,
     Finding,
@@ -24,7 +25,7 @@ from rebalance_check.pipeline.diagnose.findings.finding import (
     seconds,
     times,
 )
-from rebalance_check.pipeline.diagnose.findings.storms import REMEDY, rebalance_timeout_ms, session_timeout_ms
+from rebalance_check.pipeline.diagnose.findings.storms import rebalance_timeout_ms, session_timeout_ms
 from rebalance_check.pipeline.diagnose.group import Group
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
 from rebalance_check.pipeline.diagnose.triggers import POLL_TIMEOUT, Cause
@@ -45,7 +46,9 @@ def needless(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """Rebalances after which members, subscriptions and assignor are the same as before."""
     if group.is_connect:
         return  # a Connect round without a change of members stops revoked work, or ends a delay
-    found = [one for before, one in zip(group.rebalances, group.rebalances[1:], strict=False) if _is_needless(before, one)]
+    found = [
+        one for before, one in zip(group.rebalances, group.rebalances[1:], strict=False) if _is_needless(before, one)
+    ]
     if not found:
         return
     many = len(found) > 1 and len(found) > limits.needless_share * len(group.rebalances)
@@ -54,15 +57,19 @@ def needless(group: Group, limits: Thresholds) -> Iterator[Finding]:
     reason = f"; its reason: {', '.join(words[:3])}" if words else "; it gives no reason"
     cause, _ = Counter(one.trigger.cause for one in found).most_common(1)[0]
     yield Finding(
-        rule="needless-rebalance", severity=Severity.COST if many else Severity.NOTE, group=group.name,
+        rule=rules.NEEDLESS,
+        severity=Severity.COST if many else Severity.NOTE,
+        group=group.name,
         title=f"{len(found)} of {times(len(group.rebalances), 'rebalance')} changed nothing",
-        cause=f"{', '.join(clients) or 'a member'} joined again{reason}", remedy=REMEDY.get(cause, REMEDY[Cause.ENFORCED]),
-        since_ms=found[0].began_ms, until_ms=found[-1].began_ms, members=tuple(clients),
+        cause=f"{', '.join(clients) or 'a member'} joined again{reason}",
+        since_ms=found[0].began_ms,
+        until_ms=found[-1].began_ms,
+        members=tuple(clients),
         generations=tuple(one.generation for one in found if one.generation is not None),
         evidence=places(fact for one in found for fact in one.evidence[:1]),
         confidence=Confidence.SHOWN if group.has_records else Confidence.DEDUCED,
         deduced_from="" if group.has_records else "no member joined or left, and the reason names no change",
-    )  # fmt: skip
+    )
 
 
 def _is_needless(before: Rebalance, one: Rebalance) -> bool:
@@ -94,15 +101,21 @@ def poll_timeouts(group: Group, limits: Thresholds) -> Iterator[Finding]:
         over = max((fact.over_ms or 0 for fact in found if isinstance(fact, PollTimedOut)), default=0)
         often = len(found) > 2
         yield Finding(
-            rule="poll-timeout", severity=Severity.FAULT if often else Severity.COST, group=group.name,
+            rule=rules.POLL_TIMEOUT,
+            severity=Severity.FAULT if often else Severity.COST,
+            group=group.name,
             title=f"{client} did not poll within max.poll.interval.ms"
-            + (f" ({seconds(limit)})" if _knows_limit(group) else "") + (f", {len(found)} times" if len(found) > 1 else ""),
+            + (f" ({seconds(limit)})" if _knows_limit(group) else "")
+            + (f", {len(found)} times" if len(found) > 1 else ""),
             cause=f"the application of {client} spends too long on the records of one poll"
             + (f": {seconds(over)} over the limit" if over else ""),
-            remedy=REMEDY[Cause.POLL_TIMEOUT], since_ms=found[0].time_ms, until_ms=found[-1].time_ms, members=(client,),
-            evidence=places(found), kind=Kind.LIVENESS if often else Kind.NONE,
+            since_ms=found[0].time_ms,
+            until_ms=found[-1].time_ms,
+            members=(client,),
+            evidence=places(found),
+            kind=Kind.LIVENESS if often else Kind.NONE,
             more="" if group.has_clients else f"the log of {client} says how long the stall took",
-        )  # fmt: skip
+        )
 
 
 def _knows_limit(group: Group) -> bool:
@@ -134,22 +147,35 @@ def expiries(group: Group, limits: Thresholds) -> Iterator[Finding]:
     how = {_how_expired(group, fact) for fact in expired}
     often = max(clients.values()) > 2
     yield Finding(
-        rule="expired-member", severity=Severity.COST if often else Severity.NOTE, group=group.name,
+        rule=rules.EXPIRED,
+        severity=Severity.COST if often else Severity.NOTE,
+        group=group.name,
         title=f"{times(len(expired), 'member')} expired: {', '.join(name for name, _ in clients.most_common(4))}",
-        cause="; ".join(sorted(how)), remedy=REMEDY[Cause.EXPIRED], since_ms=expired[0].time_ms, until_ms=expired[-1].time_ms,
-        members=tuple(clients), evidence=places(expired),
+        cause="; ".join(sorted(how)),
+        since_ms=expired[0].time_ms,
+        until_ms=expired[-1].time_ms,
+        members=tuple(clients),
+        evidence=places(expired),
         confidence=Confidence.SHOWN if group.has_clients else Confidence.DEDUCED,
         deduced_from="" if group.has_clients else "kill, freeze and network look alike to the coordinator",
-        more="" if group.has_clients else "the log of the client tells a kill from a freeze and from the network; its last "
-        f"sign of life was about {seconds(session)} before" + ("" if known else ", if it has the default session timeout"),
-    )  # fmt: skip
+        more=""
+        if group.has_clients
+        else "the log of the client tells a kill from a freeze and from the network; its last "
+        f"sign of life was about {seconds(session)} before"
+        + ("" if known else ", if it has the default session timeout"),
+    )
 
 
 def _how_expired(group: Group, fact: MemberExpired) -> str:
     """Killed, frozen or cut off, by the client's own log."""
     client = group.members.client(fact.member)
-    own = [each for each in group.facts if isinstance(each, ClientFact) and each.time_ms is not None
-           and (each.member == fact.member or (each.instance or each.client) == client)]  # fmt: skip
+    own = [
+        each
+        for each in group.facts
+        if isinstance(each, ClientFact)
+        and each.time_ms is not None
+        and (each.member == fact.member or (each.instance or each.client) == client)
+    ]
     if not own or fact.time_ms is None:
         return f"{client} stopped sending heartbeats: killed, frozen or cut off"
     after = [each for each in own if (each.time_ms or 0) > fact.time_ms and each.member in {fact.member, ""}]
@@ -177,15 +203,21 @@ def hold_ups(group: Group, limits: Thresholds) -> Iterator[Finding]:
             continue
         who, evidence, sure = _held_up_by(group, one)
         yield Finding(
-            rule="held-up", severity=Severity.FAULT if bad and not evicted else Severity.COST, group=group.name,
+            rule=rules.HELD_UP,
+            severity=Severity.FAULT if bad and not evicted else Severity.COST,
+            group=group.name,
             title=f"the join phase of generation {one.generation} took {seconds(one.join_ms or 0)}",
-            cause=who, remedy="let the member call poll more often (smaller max.poll.records); max.poll.interval.ms is also "
-            "the longest time that the others wait for it", since_ms=one.began_ms, until_ms=one.joined_ms,
-            generations=() if one.generation is None else (one.generation,), evidence=places([*one.evidence[:1], *evidence]),
+            cause=who,
+            since_ms=one.began_ms,
+            until_ms=one.joined_ms,
+            generations=() if one.generation is None else (one.generation,),
+            evidence=places([*one.evidence[:1], *evidence]),
             confidence=Confidence.SHOWN if sure else Confidence.DEDUCED,
             deduced_from="" if sure else "no source says when each member joined",
-            more="" if group.has_clients else "the members' logs (Request joining, (Re-)joining group) name the last to join",
-        )  # fmt: skip
+            more=""
+            if group.has_clients
+            else "the members' logs (Request joining, (Re-)joining group) name the last to join",
+        )
 
 
 def _held_up_by(group: Group, one: Rebalance) -> tuple[str, list[Fact], bool]:
@@ -199,9 +231,10 @@ def _held_up_by(group: Group, one: Rebalance) -> tuple[str, list[Fact], bool]:
         waited = (last.time_ms or 0) - (one.began_ms or 0)
         return f"{last.instance or last.client} joined last, {seconds(waited)} after the begin", [last], True
     ends: list[Fact] = [
-        each for each in one.contributions if isinstance(each, MemberLeft | MemberExpired)
-        and each.member != one.trigger.member and _within(one, each)
-    ]  # fmt: skip
+        each
+        for each in one.contributions
+        if isinstance(each, MemberLeft | MemberExpired) and each.member != one.trigger.member and _within(one, each)
+    ]
     if ends:
         last_end = ends[-1]
         member = getattr(last_end, "member", "")
@@ -210,6 +243,9 @@ def _held_up_by(group: Group, one: Rebalance) -> tuple[str, list[Fact], bool]:
 
 
 def _within(one: Rebalance, fact: Fact) -> bool:
-    return one.began_ms is not None and one.joined_ms is not None and fact.time_ms is not None and (
-        one.began_ms <= fact.time_ms <= one.joined_ms + 50
-    )  # fmt: skip
+    return (
+        one.began_ms is not None
+        and one.joined_ms is not None
+        and fact.time_ms is not None
+        and (one.began_ms <= fact.time_ms <= one.joined_ms + 50)
+    )

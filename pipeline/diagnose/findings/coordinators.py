@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.facts import CoordinatorMoved, OffsetRecorded, RequestRefused
+from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
     Confidence,
     Finding,
@@ -17,7 +18,6 @@ from rebalance_check.pipeline.diagnose.findings.finding import (
     seconds,
     times,
 )
-from rebalance_check.pipeline.diagnose.findings.storms import REMEDY
 from rebalance_check.pipeline.diagnose.group import Group
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
 from rebalance_check.pipeline.diagnose.triggers import LEAVES, Cause
@@ -50,13 +50,20 @@ def moves(group: Group) -> Iterator[Finding]:
     lengths = [(back.time_ms or 0) - (left.time_ms or 0) for left, back in away]
     after = [one for one in group.rebalances if any(_follows(one, back) for _, back in away)]
     yield Finding(
-        rule="coordinator-away", severity=Severity.COST if max(lengths) > AFTER_LOAD_MS else Severity.NOTE, group=group.name,
+        rule=rules.AWAY,
+        severity=Severity.COST if max(lengths) > AFTER_LOAD_MS else Severity.NOTE,
+        group=group.name,
         title=f"no coordinator for {seconds(max(lengths))}" + (f", {len(away)} times" if len(away) > 1 else ""),
         cause=f"the coordinator of __consumer_offsets-{away[0][0].partition} was stopped or moved; "
-        + (f"{times(len(after), 'rebalance')} followed" if after else "no rebalance followed: the members' sessions begin again at the load"),
-        remedy="restart brokers one at a time, in a controlled way; frequent moves are the cluster's instability, not the group's",
-        since_ms=away[0][0].time_ms, until_ms=away[-1][1].time_ms, evidence=places(move for pair in away for move in pair),
-    )  # fmt: skip
+        + (
+            f"{times(len(after), 'rebalance')} followed"
+            if after
+            else "no rebalance followed: the members' sessions begin again at the load"
+        ),
+        since_ms=away[0][0].time_ms,
+        until_ms=away[-1][1].time_ms,
+        evidence=places(move for pair in away for move in pair),
+    )
 
 
 def _follows(one: Rebalance, back: CoordinatorMoved) -> bool:
@@ -74,26 +81,44 @@ def metadata(group: Group) -> Iterator[Finding]:
     starting = [one for one in changed if any(_follows(one, load) for load in loads)]
     if starting:
         yield _metadata(
-            group, starting, f"{times(len(starting), 'rebalance')} because a starting broker answered with other metadata",
-            "the broker was not ready: its answer lacked partitions for a moment", Severity.COST, Confidence.DEDUCED,
-        )  # fmt: skip
+            group,
+            starting,
+            f"{times(len(starting), 'rebalance')} because a starting broker answered with other metadata",
+            "the broker was not ready: its answer lacked partitions for a moment",
+            Severity.COST,
+            Confidence.DEDUCED,
+        )
     others = [one for one in changed if one not in starting]
     if len(others) > 2:
         yield _metadata(
-            group, others, f"topics or partitions changed {len(others)} times", "topics are created, deleted or enlarged again and again, "
-            "or brokers disagree about them", Severity.FAULT if len(others) > 5 else Severity.COST, Confidence.SHOWN,
-        )  # fmt: skip
+            group,
+            others,
+            f"topics or partitions changed {len(others)} times",
+            "topics are created, deleted or enlarged again and again, or brokers disagree about them",
+            Severity.FAULT if len(others) > 5 else Severity.COST,
+            Confidence.SHOWN,
+        )
 
 
-def _metadata(group: Group, found: list[Rebalance], title: str, cause: str, severity: Severity, confidence: Confidence) -> Finding:
+def _metadata(
+    group: Group, found: list[Rebalance], title: str, cause: str, severity: Severity, confidence: Confidence
+) -> Finding:
     return Finding(
-        rule="metadata-changes", severity=severity, group=group.name, title=title, cause=cause, remedy=REMEDY[Cause.METADATA],
-        since_ms=found[0].began_ms, until_ms=found[-1].began_ms, confidence=confidence,
+        rule=rules.METADATA,
+        severity=severity,
+        group=group.name,
+        title=title,
+        cause=cause,
+        since_ms=found[0].began_ms,
+        until_ms=found[-1].began_ms,
+        confidence=confidence,
         deduced_from="it begins within 10 s of the load" if confidence is Confidence.DEDUCED else "",
         generations=tuple(one.generation for one in found if one.generation is not None),
         evidence=places(fact for one in found for fact in one.evidence[:1]),
-        more="" if group.has_clients else "the leader's log says how the metadata changed (Request joining group due to: cached metadata ...)",
-    )  # fmt: skip
+        more=""
+        if group.has_clients
+        else "the leader's log says how the metadata changed (Request joining group due to: cached metadata ...)",
+    )
 
 
 def generations(group: Group) -> Iterator[Finding]:
@@ -103,11 +128,16 @@ def generations(group: Group) -> Iterator[Finding]:
         lower = (after.generation or 0) < (before.generation or 0)
         if lower and not before.emptied and not (after.generation or 0) <= 1:
             yield Finding(
-                rule="generation-went-back", severity=Severity.FAULT, kind=Kind.SAFETY, group=group.name,
-                title=f"generation {before.generation} is followed by {after.generation}", cause="the coordinator lost records of the group",
-                remedy="check unclean elections and min.insync.replicas of __consumer_offsets", since_ms=after.end_ms,
-                generations=(before.generation or 0, after.generation or 0), evidence=places([*before.evidence[-1:], *after.evidence[-1:]]),
-            )  # fmt: skip
+                rule=rules.WENT_BACK,
+                severity=Severity.FAULT,
+                kind=Kind.SAFETY,
+                group=group.name,
+                title=f"generation {before.generation} is followed by {after.generation}",
+                cause="the coordinator lost records of the group",
+                since_ms=after.end_ms,
+                generations=(before.generation or 0, after.generation or 0),
+                evidence=places([*before.evidence[-1:], *after.evidence[-1:]]),
+            )
 
 
 def refused_commits(group: Group) -> Iterator[Finding]:
@@ -118,11 +148,16 @@ def refused_commits(group: Group) -> Iterator[Finding]:
             by_client.setdefault(fact.instance or fact.client, []).append(fact)
     for client, refused in sorted(by_client.items()):
         yield Finding(
-            rule="refused-commits", severity=Severity.NOTE, group=group.name, title=f"{times(len(refused), 'commit')} of {client} refused",
+            rule=rules.REFUSED_COMMITS,
+            severity=Severity.NOTE,
+            group=group.name,
+            title=f"{times(len(refused), 'commit')} of {client} refused",
             cause=f"it had lost its membership ({refused[0].error[:80]}): the records since its last commit are read again by the next owner",
-            remedy="find the cause of the loss before it (poll timeout, expiry, fencing)", since_ms=refused[0].time_ms,
-            until_ms=refused[-1].time_ms, members=(client,), evidence=places(refused),
-        )  # fmt: skip
+            since_ms=refused[0].time_ms,
+            until_ms=refused[-1].time_ms,
+            members=(client,),
+            evidence=places(refused),
+        )
 
 
 def commits_back(group: Group) -> Iterator[Finding]:
@@ -139,9 +174,14 @@ def commits_back(group: Group) -> Iterator[Finding]:
     if back:
         partitions = sorted({fact.partition for fact in back})
         yield Finding(
-            rule="commit-went-back", severity=Severity.COST, group=group.name,
-            title=f"the committed offset went back in {', '.join(partitions[:4])}", cause="a former owner committed after the new one, "
-            "or an operator or the application set the offset back", remedy="if no reset was intended: let the application commit in "
-            "onPartitionsRevoked only, and never after it lost the partition", since_ms=back[0].time_ms, until_ms=back[-1].time_ms,
-            evidence=places(back), confidence=Confidence.DEDUCED, deduced_from="the record names no member",
-        )  # fmt: skip
+            rule=rules.COMMITS_BACK,
+            severity=Severity.COST,
+            group=group.name,
+            title=f"the committed offset went back in {', '.join(partitions[:4])}",
+            cause="a former owner committed after the new one, or an operator or the application set the offset back",
+            since_ms=back[0].time_ms,
+            until_ms=back[-1].time_ms,
+            evidence=places(back),
+            confidence=Confidence.DEDUCED,
+            deduced_from="the record names no member",
+        )

@@ -1,7 +1,6 @@
 """A finding, and the thresholds of all rules.
 
-Every threshold is a convention with a reason, and an option. Severities: *fault* is wrong whatever the load; *cost* works,
-but partitions stand still; *note* is worth knowing.
+Severities: *fault* is wrong whatever the load; *cost* works, but partitions stand still; *note* is worth knowing.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.facts import Fact, Place
+from rebalance_check.pipeline.diagnose.findings.rules import Rule
 
 SHOWN: Final = 5
 """So many places of evidence has a finding at most."""
@@ -42,17 +42,17 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One answer: ``what`` is wrong, ``cause`` says who or what makes it so, ``remedy`` the setting or the release.
+    """One answer: ``title`` is the fault, ``cause`` its origin, ``remedy`` the setting or the release, if not the rule's.
 
     ``more`` names the evidence that would tell more; ``deduced_from`` the assumption, where it is deduced.
     """
 
-    rule: str
+    rule: Rule
     severity: Severity
     group: str
     title: str
     cause: str
-    remedy: str
+    remedy: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
     generations: tuple[int, ...] = ()
@@ -65,6 +65,11 @@ class Finding:
     consequences: tuple[str, ...] = ()
     """The titles of findings that follow from this one."""
 
+    @property
+    def to_do(self) -> str:
+        """The remedy of this case, or of the rule."""
+        return self.remedy or self.rule.remedy
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -73,8 +78,7 @@ class Thresholds:
     window_ms: int = 600_000
     """Storms, flapping and pending ids are counted within this time."""
     storm_rebalances: int = 5
-    """More in one window are a storm: published rules of thumb reach from 2 per hour upwards, and a rolling restart of few
-    members stays below, because a client counts once."""
+    """More in one window are a storm."""
     storm_share: float = 0.2
     """So much of a window spent in rebalances is a storm."""
     needless_share: float = 0.1

@@ -12,7 +12,16 @@ from rebalance_check.pipeline.diagnose.facts import (
     RequestRefused,
     StaticMemberReplaced,
 )
-from rebalance_check.pipeline.diagnose.findings.finding import Finding, Kind, Severity, Thresholds, places, seconds, times
+from rebalance_check.pipeline.diagnose.findings import rules
+from rebalance_check.pipeline.diagnose.findings.finding import (
+    Finding,
+    Kind,
+    Severity,
+    Thresholds,
+    places,
+    seconds,
+    times,
+)
 from rebalance_check.pipeline.diagnose.group import Group
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
 
@@ -41,35 +50,51 @@ def fencing(group: Group) -> Iterator[Finding]:
         swaps = replaced.get(instance, [])
         fight = len(swaps) > 2
         yield Finding(
-            rule="fenced-instance", severity=Severity.FAULT, kind=Kind.LIVENESS if fight else Kind.NONE, group=group.name,
-            title=f"two processes use the instance id {instance}" + (f", and replaced each other {len(swaps)} times" if fight else ""),
+            rule=rules.FENCED,
+            severity=Severity.FAULT,
+            kind=Kind.LIVENESS if fight else Kind.NONE,
+            group=group.name,
+            title=f"two processes use the instance id {instance}"
+            + (f", and replaced each other {len(swaps)} times" if fight else ""),
             cause=f"the later process took the place of the earlier, whose {refused[0].operation or 'request'} was refused: it still ran",
-            remedy="give every process its own group.instance.id; let a deployment stop the old process before it starts the new one",
-            since_ms=(swaps or refused)[0].time_ms, until_ms=refused[-1].time_ms, members=(instance,),
+            since_ms=(swaps or refused)[0].time_ms,
+            until_ms=refused[-1].time_ms,
+            members=(instance,),
             evidence=places([*swaps[:2], *refused]),
-        )  # fmt: skip
+        )
     for instance, swaps in sorted(replaced.items()):
         if instance not in fenced and len(swaps) > 2:
             yield Finding(
-                rule="static-restarts", severity=Severity.NOTE, group=group.name,
-                title=f"the process of {instance} restarted {len(swaps)} times", cause="its instance id kept its place: no rebalance was needed",
-                remedy="none for the group; look for the cause of the restarts", since_ms=swaps[0].time_ms, until_ms=swaps[-1].time_ms,
-                members=(instance,), evidence=places(swaps),
-            )  # fmt: skip
+                rule=rules.STATIC_RESTARTS,
+                severity=Severity.NOTE,
+                group=group.name,
+                title=f"the process of {instance} restarted {len(swaps)} times",
+                cause="its instance id kept its place: no rebalance was needed",
+                since_ms=swaps[0].time_ms,
+                until_ms=swaps[-1].time_ms,
+                members=(instance,),
+                evidence=places(swaps),
+            )
 
 
 def leaders(group: Group) -> Iterator[Finding]:
     """The leader changes although the former leader is still a member: by rule it stays."""
     known = [one for one in group.rebalances if one.leader and one.ended_ms is not None]
-    changed = [(before, after) for before, after in pairwise(known) if before.leader != after.leader and _stayed(before, after)]
+    changed = [
+        (before, after) for before, after in pairwise(known) if before.leader != after.leader and _stayed(before, after)
+    ]
     if len(changed) < 2:
         return
     yield Finding(
-        rule="leader-changes", severity=Severity.NOTE, group=group.name,
-        title=f"the leader changed {times(len(changed), 'time')} although the former one stayed", cause="the coordinator chose another leader",
-        remedy="upgrade the broker; each change costs an assignor with memory its memory", since_ms=changed[0][1].ended_ms,
-        until_ms=changed[-1][1].ended_ms, evidence=places(fact for _, after in changed for fact in after.evidence[-1:]),
-    )  # fmt: skip
+        rule=rules.LEADERS,
+        severity=Severity.NOTE,
+        group=group.name,
+        title=f"the leader changed {times(len(changed), 'time')} although the former one stayed",
+        cause="the coordinator chose another leader",
+        since_ms=changed[0][1].ended_ms,
+        until_ms=changed[-1][1].ended_ms,
+        evidence=places(fact for _, after in changed for fact in after.evidence[-1:]),
+    )
 
 
 def _stayed(before: Rebalance, after: Rebalance) -> bool:
@@ -78,65 +103,119 @@ def _stayed(before: Rebalance, after: Rebalance) -> bool:
 
 def assignors(group: Group) -> Iterator[Finding]:
     """Members that offer no common assignor, and a fall back from the cooperative protocol to an eager one."""
-    refused = [fact for fact in group.facts if isinstance(fact, RequestRefused) and fact.request == "JoinGroup"
-               and ("ncompatible" in fact.error or "inconsistent" in fact.error.lower())]  # fmt: skip
+    refused = [
+        fact
+        for fact in group.facts
+        if isinstance(fact, RequestRefused)
+        and fact.request == "JoinGroup"
+        and ("ncompatible" in fact.error or "inconsistent" in fact.error.lower())
+    ]
     if refused:
         clients = sorted({fact.instance or fact.client for fact in refused})
         yield Finding(
-            rule="no-common-assignor", severity=Severity.FAULT, kind=Kind.LIVENESS, group=group.name,
-            title=f"{', '.join(clients)} cannot join: no assignor in common with the group", cause="partition.assignment.strategy differs among the members",
-            remedy="give all members one assignor in common; change it in two rolling restarts (KIP-429)", since_ms=refused[0].time_ms,
-            until_ms=refused[-1].time_ms, members=tuple(clients), evidence=places(refused),
-        )  # fmt: skip
+            rule=rules.NO_COMMON_ASSIGNOR,
+            severity=Severity.FAULT,
+            kind=Kind.LIVENESS,
+            group=group.name,
+            title=f"{', '.join(clients)} cannot join: no assignor in common with the group",
+            cause="partition.assignment.strategy differs among the members",
+            since_ms=refused[0].time_ms,
+            until_ms=refused[-1].time_ms,
+            members=tuple(clients),
+            evidence=places(refused),
+        )
     used = [one for one in group.rebalances if one.protocol]
-    fell = [(before, after) for before, after in pairwise(used)
-            if before.protocol == COOPERATIVE and after.protocol in EAGER and (after.count or 2) > 1]  # fmt: skip
+    fell = [
+        (before, after)
+        for before, after in pairwise(used)
+        if before.protocol == COOPERATIVE and after.protocol in EAGER and (after.count or 2) > 1
+    ]
     if fell:
         yield Finding(
-            rule="cooperative-to-eager", severity=Severity.COST, group=group.name,
+            rule=rules.TO_EAGER,
+            severity=Severity.COST,
+            group=group.name,
             title=f"the group went back from {COOPERATIVE} to {fell[0][1].protocol} in generation {fell[0][1].generation}",
             cause="a member joined that does not offer the cooperative assignor: every member revokes all its partitions",
-            remedy="let all members offer both assignors until the last old member is gone", since_ms=fell[0][1].end_ms,
+            since_ms=fell[0][1].end_ms,
             generations=tuple(after.generation for _, after in fell if after.generation is not None),
             evidence=places(fact for _, after in fell for fact in after.evidence[:1]),
-        )  # fmt: skip
+        )
 
 
 def settings(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """Timeouts against each other."""
     members = list(group.members.by_id.values())
     described = [fact for fact in group.facts if isinstance(fact, MemberDescribed)]
-    frozen = sorted({group.members.client(one.id) for one in members if one.session_timeout_ms and one.rebalance_timeout_ms
-                     and one.session_timeout_ms > one.rebalance_timeout_ms})  # fmt: skip
+    frozen = sorted(
+        {
+            group.members.client(one.id)
+            for one in members
+            if one.session_timeout_ms and one.rebalance_timeout_ms and one.session_timeout_ms > one.rebalance_timeout_ms
+        }
+    )
     if frozen:
         yield _setting(
-            group, "session.timeout.ms is larger than max.poll.interval.ms", frozen,
+            group,
+            "session.timeout.ms is larger than max.poll.interval.ms",
+            frozen,
             "a frozen member is removed by the rebalance timeout while its session still runs",
-            "set session.timeout.ms below max.poll.interval.ms", described,
-        )  # fmt: skip
-    late = sorted({group.members.client(one.id) for one in members if one.heartbeat_interval_ms and one.session_timeout_ms
-                   and one.heartbeat_interval_ms > limits.heartbeat_share * one.session_timeout_ms})  # fmt: skip
+            "set session.timeout.ms below max.poll.interval.ms",
+            described,
+        )
+    late = sorted(
+        {
+            group.members.client(one.id)
+            for one in members
+            if one.heartbeat_interval_ms
+            and one.session_timeout_ms
+            and one.heartbeat_interval_ms > limits.heartbeat_share * one.session_timeout_ms
+        }
+    )
     if late:
         yield _setting(
-            group, "heartbeat.interval.ms is more than a third of session.timeout.ms", late,
-            "one lost heartbeat leaves no second chance", "set heartbeat.interval.ms to a third of session.timeout.ms or less", described,
-        )  # fmt: skip
+            group,
+            "heartbeat.interval.ms is more than a third of session.timeout.ms",
+            late,
+            "one lost heartbeat leaves no second chance",
+            "set heartbeat.interval.ms to a third of session.timeout.ms or less",
+            described,
+        )
     sessions = {one.session_timeout_ms for one in members if one.session_timeout_ms}
     timeouts = {one.rebalance_timeout_ms for one in members if one.rebalance_timeout_ms}
     if len(sessions) > 1 or len(timeouts) > 1:
-        names = [f"{name} {', '.join(seconds(each) for each in sorted(values))}"
-                 for name, values in (("session.timeout.ms", sessions), ("rebalance timeout", timeouts)) if len(values) > 1]  # fmt: skip
+        names = [
+            f"{name} {', '.join(seconds(each) for each in sorted(values))}"
+            for name, values in (("session.timeout.ms", sessions), ("rebalance timeout", timeouts))
+            if len(values) > 1
+        ]
         yield _setting(
-            group, f"members differ in {' and '.join(names)}", [], "the largest rebalance timeout of all members is the group's",
-            "give all members the same timeouts", described, Severity.NOTE,
-        )  # fmt: skip
+            group,
+            f"members differ in {' and '.join(names)}",
+            [],
+            "the largest rebalance timeout of all members is the group's",
+            "give all members the same timeouts",
+            described,
+            Severity.NOTE,
+        )
 
 
 def _setting(
-    group: Group, title: str, members: list[str], cause: str, remedy: str, described: list[MemberDescribed],
+    group: Group,
+    title: str,
+    members: list[str],
+    cause: str,
+    remedy: str,
+    described: list[MemberDescribed],
     severity: Severity = Severity.COST,
-) -> Finding:  # fmt: skip
+) -> Finding:
     return Finding(
-        rule="settings", severity=severity, group=group.name, title=title + (f" ({', '.join(members[:4])})" if members else ""),
-        cause=cause, remedy=remedy, members=tuple(members), evidence=places(described),
-    )  # fmt: skip
+        rule=rules.SETTINGS,
+        severity=severity,
+        group=group.name,
+        title=title + (f" ({', '.join(members[:4])})" if members else ""),
+        cause=cause,
+        remedy=remedy,
+        members=tuple(members),
+        evidence=places(described),
+    )

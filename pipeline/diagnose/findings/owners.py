@@ -9,7 +9,6 @@ from math import ceil
 from statistics import median
 from typing import Final
 
-from rebalance_check.model.vocabulary.ids import topic_of
 from rebalance_check.pipeline.diagnose.facts import (
     MemberExpired,
     MemberFenced,
@@ -18,6 +17,7 @@ from rebalance_check.pipeline.diagnose.facts import (
     RequestRefused,
     TopicsUnassigned,
 )
+from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
     Confidence,
     Finding,
@@ -64,29 +64,38 @@ def _was_removed(group: Group, one: Overlap) -> bool:
     if one.earlier.stop is Stop.LOST:
         return True
     member = group.members.by_id.get(one.earlier.member)
-    return member is not None and member.ended_ms is not None and member.ended_ms <= one.later.begin_ms + group.tolerance_ms() and (
-        isinstance(member.ended_by, MemberLeft | MemberExpired | MemberFenced)
-    )  # fmt: skip
+    return (
+        member is not None
+        and member.ended_ms is not None
+        and member.ended_ms <= one.later.begin_ms + group.tolerance_ms()
+        and (isinstance(member.ended_by, MemberLeft | MemberExpired | MemberFenced))
+    )
 
 
 def _two_owners(group: Group, first: str, second: str, own: Sequence[Overlap], removed: bool) -> Finding:
     longest = max(own, key=lambda one: one.length_ms)
     partitions = sorted({one.later.partition for one in own})
     facts = [fact for one in own[:2] for fact in (one.later.begun_by, one.earlier.ended_by) if fact is not None]
-    refused = [fact for fact in group.facts if isinstance(fact, RequestRefused) and fact.request == "OffsetCommit"
-               and fact.client == first]  # fmt: skip
+    refused = [
+        fact
+        for fact in group.facts
+        if isinstance(fact, RequestRefused) and fact.request == "OffsetCommit" and fact.client == first
+    ]
     return Finding(
-        rule="zombie-owner" if removed else "two-owners", severity=Severity.COST if removed else Severity.FAULT,
-        kind=Kind.NONE if removed else Kind.SAFETY, group=group.name,
+        rule=rules.ZOMBIE_OWNER if removed else rules.TWO_OWNERS,
+        severity=Severity.COST if removed else Severity.FAULT,
+        kind=Kind.NONE if removed else Kind.SAFETY,
+        group=group.name,
         title=f"{first} and {second} owned {_listed(partitions)} at one time, up to {seconds(longest.length_ms)}",
-        cause=f"the coordinator had removed {first}, which had not noticed yet" + (
-            f"; {times(len(refused), 'commit')} of it refused" if refused else "") if removed
+        cause=f"the coordinator had removed {first}, which had not noticed yet"
+        + (f"; {times(len(refused), 'commit')} of it refused" if refused else "")
+        if removed
         else f"{second} began before {first} had given the partitions up",
-        remedy="records of that time may be processed twice: make processing idempotent, and shorten it below the timeouts"
-        if removed else "check the rebalance callbacks and the assignor: an owner is assigned before the revocation is over",
-        since_ms=min(one.begin_ms for one in own), until_ms=max(one.begin_ms + one.length_ms for one in own),
-        members=(first, second), evidence=places([*facts, *refused[:1]]),
-    )  # fmt: skip
+        since_ms=min(one.begin_ms for one in own),
+        until_ms=max(one.begin_ms + one.length_ms for one in own),
+        members=(first, second),
+        evidence=places([*facts, *refused[:1]]),
+    )
 
 
 def _listed(partitions: Sequence[str]) -> str:
@@ -106,21 +115,33 @@ def unowned(group: Group) -> Iterator[Finding]:
     rows = [fact for fact in group.facts if isinstance(fact, PartitionDescribed)]
     free = sorted(fact.partition for fact in rows if fact.member is None)
     if free and any(fact.member for fact in rows):
-        lag = sum((fact.end or 0) - (fact.committed or 0) for fact in rows if fact.member is None and fact.end and fact.committed)
+        lag = sum(
+            (fact.end or 0) - (fact.committed or 0)
+            for fact in rows
+            if fact.member is None and fact.end and fact.committed
+        )
         yield _unowned(
-            group, f"{_listed(free)} {'has' if len(free) == 1 else 'have'} no owner, {lag} records behind",
-            [fact for fact in rows if fact.member is None], Severity.FAULT,
-        )  # fmt: skip
+            group,
+            f"{_listed(free)} {'has' if len(free) == 1 else 'have'} no owner, {lag} records behind",
+            [fact for fact in rows if fact.member is None],
+            Severity.FAULT,
+        )
 
 
-def _unowned(group: Group, title: str, facts: Sequence[TopicsUnassigned | PartitionDescribed], severity: Severity) -> Finding:
+def _unowned(
+    group: Group, title: str, facts: Sequence[TopicsUnassigned | PartitionDescribed], severity: Severity
+) -> Finding:
     return Finding(
-        rule="no-owner", severity=severity, kind=Kind.LIVENESS, group=group.name, title=title,
+        rule=rules.NO_OWNER,
+        severity=severity,
+        kind=Kind.LIVENESS,
+        group=group.name,
+        title=title,
         cause="too few members subscribe to the topic, or the assignor forgot it",
-        remedy="compare the members' subscriptions; a later --describe tells a moment of a rebalance from a lasting gap",
-        since_ms=facts[0].time_ms, evidence=places(facts),
+        since_ms=facts[0].time_ms,
+        evidence=places(facts),
         more="the records of __consumer_offsets show every member's subscription and assignment",
-    )  # fmt: skip
+    )
 
 
 # --------------------------------------------------------------------------------------------------- balance, stickiness
@@ -142,41 +163,54 @@ def unbalanced(group: Group) -> Iterator[Finding]:
     idle = sorted(group.members.name(member) for member, count in counts.items() if not count)
     if idle:
         yield Finding(
-            rule="idle-members", severity=Severity.NOTE, group=group.name, title=f"{times(len(idle), 'member')} without a partition: "
-            + ", ".join(idle[:4]), cause=f"{len(counts)} members share {sum(counts.values())} partitions",
-            remedy="more members than partitions wait as spares: stop them, or add partitions",
-            since_ms=last.end_ms, evidence=places(last.evidence),
-        )  # fmt: skip
+            rule=rules.IDLE,
+            severity=Severity.NOTE,
+            group=group.name,
+            title=f"{times(len(idle), 'member')} without a partition: " + ", ".join(idle[:4]),
+            cause=f"{len(counts)} members share {sum(counts.values())} partitions",
+            since_ms=last.end_ms,
+            evidence=places(last.evidence),
+        )
     sticky = any(word in last.protocol for word in STICKY)
     if spread <= 1 or idle or (not sticky and spread <= UNEVEN_SHARE * mean):
         return
     most, least = (sorted(counts, key=lambda member: (-counts[member], member))[place] for place in (0, -1))
     yield Finding(
-        rule="unbalanced", severity=Severity.FAULT if sticky else Severity.COST, group=group.name,
+        rule=rules.UNBALANCED,
+        severity=Severity.FAULT if sticky else Severity.COST,
+        group=group.name,
         title=f"{group.members.name(most)} has {counts[most]} partitions, {group.members.name(least)} {counts[least]}",
-        cause=f"the assignor {last.protocol or '(unknown)'}" + ("" if sticky else " gives the surplus of every topic to the same members"),
-        remedy="use cooperative-sticky, which balances over all topics" if not sticky else "upgrade the leader's client: its assignor "
-        "does not balance", since_ms=last.end_ms, evidence=places(last.evidence),
-    )  # fmt: skip
+        cause=f"the assignor {last.protocol or '(unknown)'}"
+        + ("" if sticky else " gives the surplus of every topic to the same members"),
+        since_ms=last.end_ms,
+        evidence=places(last.evidence),
+    )
 
 
 def moved(group: Group) -> Iterator[Finding]:
     """Partitions that a sticky assignor moves between members that stay, without need."""
     for before, after in pairwise([one for one in group.rebalances if one.assignments]):
-        if before.assignments is None or after.assignments is None or not any(word in after.protocol for word in STICKY):
+        if (
+            before.assignments is None
+            or after.assignments is None
+            or not any(word in after.protocol for word in STICKY)
+        ):
             continue
         if group.is_connect or set(before.assignments) != set(after.assignments) or _topics(before) != _topics(after):
             continue
         excess = _excess(before.assignments, after.assignments)
         if excess:
             yield Finding(
-                rule="unsticky", severity=Severity.COST, group=group.name,
+                rule=rules.UNSTICKY,
+                severity=Severity.COST,
+                group=group.name,
                 title=f"{times(excess, 'partition')} moved in generation {after.generation}, although no member came or went",
                 cause=f"the assignor {after.protocol} forgot the assignment before: members claimed nothing, or an old generation",
-                remedy="check for members that lose their membership (poll timeouts, resets), and upgrade the clients",
-                since_ms=after.end_ms, generations=() if after.generation is None else (after.generation,),
-                evidence=places([*before.evidence[-1:], *after.evidence[-1:]]), confidence=Confidence.SHOWN,
-            )  # fmt: skip
+                since_ms=after.end_ms,
+                generations=() if after.generation is None else (after.generation,),
+                evidence=places([*before.evidence[-1:], *after.evidence[-1:]]),
+                confidence=Confidence.SHOWN,
+            )
 
 
 def _topics(one: Rebalance) -> set[str]:
@@ -188,7 +222,11 @@ def _excess(before: Assignments, after: Assignments) -> int:
     total, members = sum(map(len, before.values())), len(before)
     share = ceil(total / members)
     needed = sum(max(0, len(partitions) - share) for partitions in before.values())
-    happened = sum(len(set(partitions) - set(after[member])) for member, partitions in before.items() if after.get(member) is not None)
+    happened = sum(
+        len(set(partitions) - set(after[member]))
+        for member, partitions in before.items()
+        if after.get(member) is not None
+    )
     assigned_before = Counter(partition for partitions in before.values() for partition in partitions)
     return max(0, happened - needed) if assigned_before else 0
 

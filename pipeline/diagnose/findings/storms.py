@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.facts import Fact, PendingMemberExpired
+from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
     Confidence,
     Finding,
@@ -25,22 +26,22 @@ from rebalance_check.pipeline.diagnose.members import End, Member
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
 from rebalance_check.pipeline.diagnose.triggers import Cause
 
-DEPLOYMENT: Final = frozenset({Cause.NEW_MEMBER, Cause.CLOSED, Cause.LEFT, Cause.UNSUBSCRIBED, Cause.STATIC_CHANGE, Cause.EXPIRED})
+DEPLOYMENT: Final = frozenset(
+    {Cause.NEW_MEMBER, Cause.CLOSED, Cause.LEFT, Cause.UNSUBSCRIBED, Cause.STATIC_CHANGE, Cause.EXPIRED}
+)
 """Causes of a rolling restart or of a crash: within a window a client counts once with all of them."""
 MACHINE_MADE: Final = 0.15
 """Distances that spread less come from a timer."""
-REMEDY: Final = {
-    Cause.POLL_TIMEOUT: "process fewer records per poll (max.poll.records), or raise max.poll.interval.ms above the longest "
-    "processing of one poll; session.timeout.ms does not help, heartbeats have a thread of their own (KIP-62)",
-    Cause.EXPIRED: "find why the process stops sending heartbeats (kill, pause of its VM or container, network); raise "
-    "session.timeout.ms above the longest pause that is normal",
-    Cause.METADATA: "check whether brokers disagree on the topic, or a topic is deleted and created again",
-    Cause.ENFORCED: "check the caller of enforceRebalance, or the assignor that asks for follow-up rebalances",
-    Cause.REJOINED: "check the client library of the member that joins again without need; upgrade it",
-    Cause.NEW_MEMBER: "check why the process restarts; use group.instance.id with a session timeout above its restart time",
-    Cause.NOT_SYNCED: "check the leader: its assignor or its network is slow",
+RULE_OF: Final = {
+    Cause.POLL_TIMEOUT: rules.POLL_TIMEOUT,
+    Cause.EXPIRED: rules.EXPIRED,
+    Cause.METADATA: rules.METADATA,
+    Cause.ENFORCED: rules.NEEDLESS,
+    Cause.REJOINED: rules.NEEDLESS,
+    Cause.NEW_MEMBER: rules.FLAPPING,
+    Cause.NOT_SYNCED: rules.NEVER_ASSIGNED,
 }
-GENERAL_REMEDY: Final = "use group.instance.id for processes that restart, and the cooperative protocol"
+"""The rule whose remedy helps against a cause."""
 
 
 def findings(group: Group, limits: Thresholds) -> Iterator[Finding]:
@@ -67,19 +68,26 @@ def storm(group: Group, limits: Thresholds) -> Iterator[Finding]:
     first, last = stormy[0], stormy[-1]
     causes = Counter(one.trigger.cause for one in stormy)
     cause, count = causes.most_common(1)[0]
-    clients = Counter(group.members.client(one.trigger.member) for one in stormy if one.trigger.cause is cause and one.trigger.member)
+    clients = Counter(
+        group.members.client(one.trigger.member) for one in stormy if one.trigger.cause is cause and one.trigger.member
+    )
     who = ", ".join(name for name, _ in clients.most_common(3)) or "no source names the member"
     yield Finding(
-        rule="storm", severity=Severity.FAULT, kind=Kind.LIVENESS, group=group.name,
+        rule=rules.STORM,
+        severity=Severity.FAULT,
+        kind=Kind.LIVENESS,
+        group=group.name,
         title=f"{times(len(stormy), 'rebalance')} in {seconds(_at(last) - _at(first))}"
         + (f", {seconds(busy_ms)} of {seconds(limits.window_ms)} spent in rebalances" if is_busy else ""),
         cause=f"{count} of {len(stormy)} because {cause}: {who}{_period(group, stormy)}",
-        remedy=REMEDY.get(cause, GENERAL_REMEDY), since_ms=_at(first), until_ms=_at(last),
+        remedy=RULE_OF[cause].remedy if cause in RULE_OF else "",
+        since_ms=_at(first),
+        until_ms=_at(last),
         generations=tuple(one.generation for one in stormy if one.generation is not None),
         members=tuple(name for name, _ in clients.most_common()),
         evidence=places(fact for one in stormy for fact in one.evidence[:1]),
         more="" if group.has_clients else "the logs of the clients say what they did between their polls",
-    )  # fmt: skip
+    )
 
 
 def _counted(group: Group) -> list[Rebalance]:
@@ -120,7 +128,9 @@ def _fullest(counted: Sequence[Rebalance], window_ms: int) -> list[Rebalance]:
 
 def _busiest(found: Sequence[Rebalance], window_ms: int) -> int:
     """The most time in rebalances within one window."""
-    timed = [(one.began_ms, one.duration_ms) for one in found if one.began_ms is not None and one.duration_ms is not None]
+    timed = [
+        (one.began_ms, one.duration_ms) for one in found if one.began_ms is not None and one.duration_ms is not None
+    ]
     return max(
         (sum(length for begin, length in timed if start <= begin < start + window_ms) for start, _ in timed), default=0
     )
@@ -159,12 +169,19 @@ def flapping(group: Group, limits: Thresholds) -> Iterator[Finding]:
             continue
         ends = Counter(str(one.end) for one in window if one.end is not None)
         yield Finding(
-            rule="flapping-member", severity=Severity.FAULT, kind=Kind.LIVENESS, group=group.name,
+            rule=rules.FLAPPING,
+            severity=Severity.FAULT,
+            kind=Kind.LIVENESS,
+            group=group.name,
             title=f"{lives.client} had {len(window)} member ids in {seconds(_length(window))}",
-            cause="; ".join(f"{times(count, 'time')} {end}" for end, count in ends.most_common()) or "no source names their ends",
-            remedy=_flapping_remedy(window), since_ms=window[0].first_ms, until_ms=window[-1].first_ms,
-            members=(lives.client,), evidence=places(one.ended_by for one in window if one.ended_by is not None),
-        )  # fmt: skip
+            cause="; ".join(f"{times(count, 'time')} {end}" for end, count in ends.most_common())
+            or "no source names their ends",
+            remedy=_flapping_remedy(window),
+            since_ms=window[0].first_ms,
+            until_ms=window[-1].first_ms,
+            members=(lives.client,),
+            evidence=places(one.ended_by for one in window if one.ended_by is not None),
+        )
 
 
 def _lives(group: Group) -> list[_Lives]:
@@ -200,7 +217,7 @@ def _flapping_remedy(window: Sequence[Member]) -> str:
     ends = Counter(one.end for one in window if one.end is not None)
     end = ends.most_common(1)[0][0] if ends else None
     cause = {End.POLL_TIMEOUT: Cause.POLL_TIMEOUT, End.EXPIRED: Cause.EXPIRED}.get(end) if end is not None else None
-    return REMEDY[cause] if cause is not None else REMEDY[Cause.NEW_MEMBER]
+    return RULE_OF[cause].remedy if cause is not None else ""
 
 
 # ---------------------------------------------------------------------------------------------------------------- stuck
@@ -220,12 +237,17 @@ def stuck(group: Group, limits: Thresholds) -> Iterator[Finding]:
     state = "PreparingRebalance" if joining else "CompletingRebalance"
     missing = "members that have not joined again" if joining else f"the leader {group.members.name(last.leader)}"
     yield Finding(
-        rule="stuck", severity=Severity.FAULT, kind=Kind.LIVENESS, group=group.name,
-        title=f"stuck in {state} for {seconds(waited)}", cause=f"the coordinator still waits for {missing}, and its timeout "
-        f"of {seconds(limit)} has passed", remedy="restart the coordinator of the group, and upgrade the broker: its timer "
-        "did not fire", since_ms=since, until_ms=group.last_ms, evidence=places(last.evidence),
+        rule=rules.STUCK,
+        severity=Severity.FAULT,
+        kind=Kind.LIVENESS,
+        group=group.name,
+        title=f"stuck in {state} for {seconds(waited)}",
+        cause=f"the coordinator still waits for {missing}, and its timeout of {seconds(limit)} has passed",
+        since_ms=since,
+        until_ms=group.last_ms,
+        evidence=places(last.evidence),
         more="`kafka-consumer-groups --describe --state` twice, some minutes apart, shows whether it still waits",
-    )  # fmt: skip
+    )
 
 
 def rebalance_timeout_ms(group: Group, limits: Thresholds) -> int:
@@ -258,13 +280,17 @@ def never_assigned(group: Group) -> Iterator[Finding]:
 def _never_assigned(group: Group, run: Sequence[Rebalance]) -> Finding:
     evidence: list[Fact] = [fact for one in run for fact in one.evidence]
     return Finding(
-        rule="never-assigned", severity=Severity.NOTE, group=group.name,
+        rule=rules.NEVER_ASSIGNED,
+        severity=Severity.NOTE,
+        group=group.name,
         title=f"{times(len(run), 'generation')} in a row without an assignment",
-        cause="members joined or left before the leader had sent the assignment", remedy="a deployment that starts all "
-        "members at once looks so: raise group.initial.rebalance.delay.ms; else look at the leader's assignor",
-        since_ms=run[0].began_ms, until_ms=run[-1].joined_ms, evidence=places(evidence), confidence=Confidence.SHOWN,
+        cause="members joined or left before the leader had sent the assignment",
+        since_ms=run[0].began_ms,
+        until_ms=run[-1].joined_ms,
+        evidence=places(evidence),
+        confidence=Confidence.SHOWN,
         generations=tuple(one.generation for one in run if one.generation is not None),
-    )  # fmt: skip
+    )
 
 
 def pending_ids(group: Group, limits: Thresholds) -> Iterator[Finding]:
@@ -277,10 +303,15 @@ def pending_ids(group: Group, limits: Thresholds) -> Iterator[Finding]:
     many = len(expired) / minutes > limits.pending_per_minute and len(expired) > 2
     clients = Counter(group.members.client(fact.member) for fact in expired)
     yield Finding(
-        rule="unused-member-ids", severity=Severity.FAULT if many else Severity.NOTE, group=group.name,
-        title=f"{times(len(expired), 'member id')} given and never used", cause="clients that asked for an id and did not "
+        rule=rules.UNUSED_IDS,
+        severity=Severity.FAULT if many else Severity.NOTE,
+        group=group.name,
+        title=f"{times(len(expired), 'member id')} given and never used",
+        cause="clients that asked for an id and did not "
         "join with it: " + ", ".join(name for name, _ in clients.most_common(3)),
-        remedy="a crash at start looks so; if it goes on, the client cannot send its second JoinGroup: check its version, "
-        "its request timeout, and proxies in between", since_ms=first, until_ms=last,
-        members=tuple(clients), evidence=places(expired), kind=Kind.LIVENESS if many else Kind.NONE,
-    )  # fmt: skip
+        since_ms=first,
+        until_ms=last,
+        members=tuple(clients),
+        evidence=places(expired),
+        kind=Kind.LIVENESS if many else Kind.NONE,
+    )

@@ -197,7 +197,9 @@ ROWS: Final[tuple[Template, ...]] = (
         r"Adding new static member (?P<instance>.+?) to group (?P<group>.+?) with member id (?P<member>\S+?)\.?$",
         _make(MemberAdded, "member", "instance"),
     ),
-    template("Static member which joins during Stable stage", r"Static member which joins during Stable stage", nothing),
+    template(
+        "Static member which joins during Stable stage", r"Static member which joins during Stable stage", nothing
+    ),
     template(
         "is fenced by",
         r"Request memberId=(?P<member>\S+) for static member with groupInstanceId=(?P<instance>.+?) is fenced by "
@@ -261,7 +263,9 @@ ROWS: Final[tuple[Template, ...]] = (
         r"Loading group metadata for (?P<group>.+?) with generation (?P<generation>\d+)",
         _make(GroupLoaded, numbers=("generation",)),
     ),
-    template("Loaded member", rf"Loaded member {_METADATA}\)* in group (?P<group>.+?) with generation \d+", _loaded_member),
+    template(
+        "Loaded member", rf"Loaded member {_METADATA}\)* in group (?P<group>.+?) with generation \d+", _loaded_member
+    ),
     template(
         "Loaded ",
         r"Loaded (?P<kind>classic|consumer|streams|share) group (?P<group>.+?) with \d+ members",
@@ -290,8 +294,14 @@ ROWS: Final[tuple[Template, ...]] = (
     template("[GroupId ", r"\[GroupId (?P<group>.+?)\] ", _modern),
     template("Converted the", r"Converted the (?:empty )?\w+ group", nothing),
     # The coordinator's own start and stop, and its settings.
-    template("[GroupCoordinator", r"(?:oordinator runtime(?: closed)?|vent processor(?: closed)?)\.$|Ignored unloading metadata", nothing),
-    template("[GroupCoordinator", r"(?:Starting up|Startup complete|Shutting down|Shutdown complete)\.?(?:\n|$)", nothing),
+    template(
+        "[GroupCoordinator",
+        r"(?:oordinator runtime(?: closed)?|vent processor(?: closed)?)\.$|Ignored unloading metadata",
+        nothing,
+    ),
+    template(
+        "[GroupCoordinator", r"(?:Starting up|Startup complete|Shutting down|Shutdown complete)\.?(?:\n|$)", nothing
+    ),
     template("[GroupMetadataManager", r"(?:Removed \d+ expired offsets|Shutting down|Shutdown complete)", nothing),
 )
 

@@ -36,7 +36,9 @@ from rebalance_check.pipeline.diagnose.facts import (
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord
 from rebalance_check.pipeline.diagnose.logs.templates import Fields, Template, Templates, nothing, template
 
-PREFIX: Final = re.compile(r"\[Consumer (?:instanceId=(?P<instance>.+?), )?clientId=(?P<client>.*?), groupId=(?P<group>[^\]]*)\]")
+PREFIX: Final = re.compile(
+    r"\[Consumer (?:instanceId=(?P<instance>.+?), )?clientId=(?P<client>.*?), groupId=(?P<group>[^\]]*)\]"
+)
 COORDINATOR: Final = re.compile(
     r"(?:Consumer|Abstract)Coordinator|ConsumerRebalanceListenerInvoker|ConsumerMembershipManager|AbstractMembershipManager"
 )
@@ -47,7 +49,9 @@ CONFIGS: Final = frozenset({
 })  # fmt: skip
 _CONFIG: Final = re.compile(r"^\s*(?P<key>[a-z.]+) = (?P<value>.*)$", re.MULTILINE)
 _MEMBER: Final = re.compile(r"(?P<member>[^\s{,=]+)=Assignment\(partitions=\[(?P<partitions>[^\]]*)\]")
-_GENERATION: Final = r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member>[^']*)', protocol='?(?P<protocol>[^'}]*)'?\}"
+_GENERATION: Final = (
+    r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member>[^']*)', protocol='?(?P<protocol>[^'}]*)'?\}"
+)
 OVER: Final = re.compile(r"exceeded approximately by (\d+) ?ms")
 
 

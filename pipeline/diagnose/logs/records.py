@@ -146,7 +146,13 @@ def _made(time: Stamp | None, place: Place, message: str, logger: str, thread: s
     if time is None:
         return LogRecord(replace(place, zoned=False), None, message.strip(), thread, logger)
     return LogRecord(
-        replace(place, zoned=time.zoned), time.time_ms, message.strip(), thread, logger, dated=time.dated, exact=time.exact
+        replace(place, zoned=time.zoned),
+        time.time_ms,
+        message.strip(),
+        thread,
+        logger,
+        dated=time.dated,
+        exact=time.exact,
     )
 
 

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 DAY_MS: Final = 86_400_000
-MONTHS: Final = {name: 1 + index for index, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())}
+MONTHS: Final = {
+    name: 1 + index
+    for index, name in enumerate(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
+}
 
 _CLOCK: Final = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
 DATED: Final = re.compile(
-    r"\[?(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]" + _CLOCK + r"\s?(?P<zone>Z\b|UTC\b|[+-]\d\d:?\d\d\b)?\]?"
+    r"\[?(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]"
+    + _CLOCK
+    + r"\s?(?P<zone>Z\b|UTC\b|[+-]\d\d:?\d\d\b)?\]?"
 )
 CLOCK_ONLY: Final = re.compile(r"\[?" + _CLOCK + r"\]?(?=\s)")
 SYSLOG: Final = re.compile(r"(?P<name>[A-Z][a-z]{2}) (?P<day>[ \d]\d) " + _CLOCK)

@@ -17,7 +17,9 @@ CRI: Final = re.compile(rf"^(?P<time>{ISO}) (?:stdout|stderr) (?P<tag>[FP]) ")
 STAMPED: Final = re.compile(rf"^(?P<time>{ISO}) (?=[\[{{%\d])")
 """A time of ``kubectl logs --timestamps`` or ``docker logs -t``, before a line that has a stamp or braces itself."""
 COMPOSE: Final = re.compile(r"^(?P<origin>[\w.-]+) +\| ?")
-JOURNAL: Final = re.compile(r"^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?) [\w.-]+ (?P<origin>[^\s:\[\]]+)(?:\[\d+\])?: ")
+JOURNAL: Final = re.compile(
+    r"^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?) [\w.-]+ (?P<origin>[^\s:\[\]]+)(?:\[\d+\])?: "
+)
 
 
 @dataclass(frozen=True, slots=True)

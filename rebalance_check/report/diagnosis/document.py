@@ -37,7 +37,7 @@ def group_document(one: GroupDiagnosis) -> dict[str, Any]:
 
 def finding_document(finding: Finding) -> dict[str, Any]:
     """One finding, its evidence as file and line."""
-    document = asdict(finding)
+    document = asdict(finding) | {"rule": finding.rule.name, "remedy": finding.to_do}
     document["evidence"] = [_place(place) for place in finding.evidence]
     return document
 

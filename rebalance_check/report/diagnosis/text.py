@@ -11,7 +11,15 @@ from rebalance_check.pipeline.diagnose.clocks import NOTED_SKEW_MS, Clock
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, GroupDiagnosis
 from rebalance_check.pipeline.diagnose.findings.finding import Confidence, Finding, seconds, times
 from rebalance_check.pipeline.diagnose.sources import Source
-from rebalance_check.pipeline.diagnose.timeline import Row, Spread, latency, latency_by_cause, per_hour, rows, without_owner
+from rebalance_check.pipeline.diagnose.timeline import (
+    Row,
+    Spread,
+    latency,
+    latency_by_cause,
+    per_hour,
+    rows,
+    without_owner,
+)
 
 WIDTH: Final = 120
 LABEL: Final = 9
@@ -78,13 +86,16 @@ def group_lines(one: GroupDiagnosis, *, whole: bool = False) -> Iterator[str]:
 
 def finding_lines(finding: Finding) -> Iterator[str]:
     """One finding: title, when, cause, remedy, evidence, and the evidence that would tell more."""
-    yield f"  {finding.severity.upper():<5} {finding.rule}: {finding.title}"
+    yield f"  {finding.severity.upper():<5} {finding.rule.name}: {finding.title}"
     since = clock_time(finding.since_ms, dated=True)
     until = clock_time(finding.until_ms) if finding.until_ms != finding.since_ms else ""
     if since:
         yield from _labelled("since", f"{since} UTC" + (f", until {until}" if until else "") + _generations(finding))
-    yield from _labelled("cause", finding.cause + ("" if finding.confidence is Confidence.SHOWN else f" (deduced: {finding.deduced_from})"))
-    yield from _labelled("do", finding.remedy)
+    yield from _labelled(
+        "cause",
+        finding.cause + ("" if finding.confidence is Confidence.SHOWN else f" (deduced: {finding.deduced_from})"),
+    )
+    yield from _labelled("do", finding.to_do)
     if finding.evidence:
         yield from _labelled("see", ", ".join(str(place) for place in finding.evidence))
     for title in finding.consequences:
@@ -113,8 +124,10 @@ def latency_lines(one: GroupDiagnosis) -> Iterator[str]:
     group = one.group
     rate = per_hour(group)
     total = latency(group)
-    yield f"  {times(len(group.rebalances), 'rebalance')}" + (f", {rate:.1f} per hour" if rate is not None else "") + (
-        f"; {_spread(total)}" if total.count else ""
+    yield (
+        f"  {times(len(group.rebalances), 'rebalance')}"
+        + (f", {rate:.1f} per hour" if rate is not None else "")
+        + (f"; {_spread(total)}" if total.count else "")
     )
     for cause, found in latency_by_cause(group).items():
         yield f"    {found.count:>4}  {cause:<52} {_spread(found)}"
@@ -147,7 +160,11 @@ def _row(row: Row) -> str:
     members = "" if row.after is None else f"{row.after}" if row.before is None else f"{row.before} > {row.after}"
     took = seconds(row.duration_ms) if row.duration_ms is not None else ""
     said = f' "{row.words[:60]}"' if row.words and row.words not in row.cause else ""
-    waited = f"; waited {seconds(row.waited_ms)} for {row.waited_for}" if row.waited_for and (row.waited_ms or 0) >= 500 else ""
+    waited = (
+        f"; waited {seconds(row.waited_ms)} for {row.waited_for}"
+        if row.waited_for and (row.waited_ms or 0) >= 500
+        else ""
+    )
     outcome = f" [{row.outcome}]" if row.outcome else ""
     return (
         f"  {clock_time(row.time_ms):<12} {row.generation if row.generation is not None else '?':>6} {took:>9}  {members:<9} "
