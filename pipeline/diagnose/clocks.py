@@ -1,7 +1,7 @@
-"""One clock for all sources: times without zone, without date, or without a time are bound by the generations they share.
+"""One clock for all sources: records without zone, date or time are bound by the generations that sources share.
 
-A client's JoinGroup is answered when the coordinator ends the join phase, so that the generations that two sources name
-give the distance of their clocks. Whole quarters of an hour are zones; the rest is skew, which is measured and not hidden.
+The coordinator answers a client's JoinGroup when it ends the join phase, so that the generations that two sources name
+give the distance of their clocks. Whole quarters of an hour are zones; the rest is skew, which is measured and shown.
 """
 
 from __future__ import annotations

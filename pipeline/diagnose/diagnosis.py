@@ -105,14 +105,12 @@ def _ordered(found: Iterable[Finding]) -> list[Finding]:
     storm = next((one for one in ordered if one.rule is rules.STORM), None)
     if storm is None:
         return ordered
-    folded = [
-        one
-        for one in ordered
-        if one.rule.name in FOLDED and set(one.members) <= set(storm.members) and _within(one, storm)
-    ]
+    folded = [one for one in ordered if one.rule.name in FOLDED and _is_explained(one, storm)]
     first = replace(storm, consequences=tuple(one.title for one in folded))
     return [first if one is storm else one for one in ordered if one not in folded]
 
 
-def _within(one: Finding, storm: Finding) -> bool:
+def _is_explained(one: Finding, storm: Finding) -> bool:
+    if not set(one.members) <= set(storm.members):
+        return False
     return one.since_ms is None or storm.until_ms is None or one.since_ms <= storm.until_ms

@@ -172,7 +172,7 @@ class ModernGroupSeen(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFact(Fact):
-    """A fact of a client's own log. ``process`` names its file; ``client`` its client id; ``member`` its id if known."""
+    """A fact of a client's own log. ``client`` is its client id, ``member`` its member id where known."""
 
     client: str
     instance: str = ""
@@ -319,7 +319,10 @@ class RecordedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecorded(Fact):
-    """A record of the group in ``__consumer_offsets``: one completed generation. ``state_time_ms``: its join phase's end."""
+    """A record of the group in ``__consumer_offsets``: one completed generation.
+
+    ``state_time_ms`` is the end of its join phase.
+    """
 
     generation: int
     leader: str

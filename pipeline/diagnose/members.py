@@ -49,8 +49,11 @@ class End(StrEnum):
 
 
 _ENDS: Final = {
-    Cause.CLOSED: End.CLOSED, Cause.POLL_TIMEOUT: End.POLL_TIMEOUT, Cause.UNSUBSCRIBED: End.UNSUBSCRIBED, Cause.LEFT: End.LEFT,
-}  # fmt: skip
+    Cause.CLOSED: End.CLOSED,
+    Cause.POLL_TIMEOUT: End.POLL_TIMEOUT,
+    Cause.UNSUBSCRIBED: End.UNSUBSCRIBED,
+    Cause.LEFT: End.LEFT,
+}
 
 
 @dataclass(slots=True)

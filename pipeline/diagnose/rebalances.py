@@ -1,7 +1,7 @@
 """The rebalances of a group, in order: cause, phases, members and assignments, from whichever sources say them.
 
-The coordinator's log gives begin, cause and end; the group's records members and assignments of each completed generation;
-clients' logs give the rest, and all of it roughly where the coordinator's log is missing.
+The coordinator's log gives begin, cause and end; the group's records give members and assignments of each completed
+generation; clients' logs give the rest, and all of it roughly where the coordinator's log is missing.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def rebalances(facts: Sequence[Fact]) -> list[Rebalance]:
     return found
 
 
-# -------------------------------------------------------------------------------------------- from the coordinator's log
+# ------------------------------------------------------------------------------------------- from the coordinator's log
 
 
 def _of_coordinator(group: str, facts: Iterable[Fact]) -> list[Rebalance]:
@@ -186,7 +186,7 @@ def _near(one: Fact, other: Fact) -> bool:
     return one.time_ms is None or other.time_ms is None or abs(one.time_ms - other.time_ms) <= NEAR_MS
 
 
-# --------------------------------------------------------------------------------------------- without the coordinator's log
+# ---------------------------------------------------------------------------------------- without the coordinator's log
 
 
 def _of_generations(group: str, facts: Sequence[Fact]) -> list[Rebalance]:
@@ -252,7 +252,7 @@ def _own_trigger(phase: Sequence[JoinSent | RejoinDecided]) -> Trigger:
     return Trigger(Cause.UNKNOWN)
 
 
-# ------------------------------------------------------------------------------------------------ members and assignments
+# ---------------------------------------------------------------------------------------------- members and assignments
 
 
 def _describe(found: Sequence[Rebalance], facts: Iterable[Fact]) -> None:

@@ -1,4 +1,4 @@
-"""The timeline of a group: a row per rebalance, and how long its rebalances take and its partitions go without owner."""
+"""The timeline of a group: a row per rebalance; durations of rebalances and of times without owner."""
 
 from __future__ import annotations
 
@@ -68,9 +68,10 @@ def _row(group: Group, before: Rebalance | None, one: Rebalance) -> Row:
     name = group.members.name(one.trigger.member) if one.trigger.member else ""
     waited_for, waited_ms = _waited_for(group, one)
     return Row(
-        one.began_ms if one.began_ms is not None else one.end_ms, one.generation, one.duration_ms, str(one.trigger.cause), name,
-        one.trigger.words, waited_for, waited_ms, before.count if before is not None else None, one.count,
-        _moved(before, one), _outcome(one),
+        time_ms=one.began_ms if one.began_ms is not None else one.end_ms, generation=one.generation,
+        duration_ms=one.duration_ms, cause=str(one.trigger.cause), member=name, words=one.trigger.words,
+        waited_for=waited_for, waited_ms=waited_ms, before=before.count if before is not None else None,
+        after=one.count, moved=_moved(before, one), outcome=_outcome(one),
     )  # fmt: skip
 
 

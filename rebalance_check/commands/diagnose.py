@@ -25,12 +25,12 @@ _DEFAULTS: Final = Thresholds()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
 @option("--group", "only", multiple=True, metavar="NAME", help="Diagnose this group alone; may be repeated.")
 @option("--timeline", "whole", is_flag=True, help="Show every row of a long timeline.")
-@option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value, show_default=True,
-        help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
-@option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True, rare=True,
-        metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
-@option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True, metavar="MS",
-        help="A longer join phase is a cost.")  # fmt: skip
+@option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value,
+        show_default=True, help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
+@option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True,
+        rare=True, metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
+@option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True,
+        metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
 @ci_options()
 @json_option
 def command(sources: tuple[Path, ...], *, only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,

@@ -55,7 +55,6 @@ def needless(group: Group, limits: Thresholds) -> Iterator[Finding]:
     clients = Counter(group.members.client(one.trigger.member) for one in found if one.trigger.member)
     words = sorted({one.trigger.words for one in found if one.trigger.words})
     reason = f"; its reason: {', '.join(words[:3])}" if words else "; it gives no reason"
-    cause, _ = Counter(one.trigger.cause for one in found).most_common(1)[0]
     yield Finding(
         rule=rules.NEEDLESS,
         severity=Severity.COST if many else Severity.NOTE,
@@ -85,7 +84,7 @@ def _is_needless(before: Rebalance, one: Rebalance) -> bool:
     return one.count is not None and one.count == before.count
 
 
-# ------------------------------------------------------------------------------------------------- poll timeouts, expiries
+# ---------------------------------------------------------------------------------------------- poll timeouts, expiries
 
 
 def poll_timeouts(group: Group, limits: Thresholds) -> Iterator[Finding]:
@@ -186,7 +185,7 @@ def _how_expired(group: Group, fact: MemberExpired) -> str:
     return f"{client} lived on, and its heartbeats did not arrive: see {after[0].place}"
 
 
-# --------------------------------------------------------------------------------------------------------------- hold-ups
+# ------------------------------------------------------------------------------------------------------------- hold-ups
 
 
 def hold_ups(group: Group, limits: Thresholds) -> Iterator[Finding]:

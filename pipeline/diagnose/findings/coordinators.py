@@ -85,8 +85,8 @@ def metadata(group: Group) -> Iterator[Finding]:
             starting,
             f"{times(len(starting), 'rebalance')} because a starting broker answered with other metadata",
             "the broker was not ready: its answer lacked partitions for a moment",
-            Severity.COST,
-            Confidence.DEDUCED,
+            severity=Severity.COST,
+            confidence=Confidence.DEDUCED,
         )
     others = [one for one in changed if one not in starting]
     if len(others) > 2:
@@ -95,13 +95,13 @@ def metadata(group: Group) -> Iterator[Finding]:
             others,
             f"topics or partitions changed {len(others)} times",
             "topics are created, deleted or enlarged again and again, or brokers disagree about them",
-            Severity.FAULT if len(others) > 5 else Severity.COST,
-            Confidence.SHOWN,
+            severity=Severity.FAULT if len(others) > 5 else Severity.COST,
+            confidence=Confidence.SHOWN,
         )
 
 
 def _metadata(
-    group: Group, found: list[Rebalance], title: str, cause: str, severity: Severity, confidence: Confidence
+    group: Group, found: list[Rebalance], title: str, cause: str, *, severity: Severity, confidence: Confidence
 ) -> Finding:
     return Finding(
         rule=rules.METADATA,
@@ -152,7 +152,8 @@ def refused_commits(group: Group) -> Iterator[Finding]:
             severity=Severity.NOTE,
             group=group.name,
             title=f"{times(len(refused), 'commit')} of {client} refused",
-            cause=f"it had lost its membership ({refused[0].error[:80]}): the records since its last commit are read again by the next owner",
+            cause=f"it had lost its membership ({refused[0].error[:80]}): the next owner reads the records since its "
+            "last commit again",
             since_ms=refused[0].time_ms,
             until_ms=refused[-1].time_ms,
             members=(client,),

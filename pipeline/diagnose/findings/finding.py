@@ -42,7 +42,7 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One answer: ``title`` is the fault, ``cause`` its origin, ``remedy`` the setting or the release, if not the rule's.
+    """One answer: ``title`` is the fault, ``cause`` its origin, ``remedy`` the setting, if not the rule's.
 
     ``more`` names the evidence that would tell more; ``deduced_from`` the assumption, where it is deduced.
     """

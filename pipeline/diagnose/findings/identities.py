@@ -56,7 +56,8 @@ def fencing(group: Group) -> Iterator[Finding]:
             group=group.name,
             title=f"two processes use the instance id {instance}"
             + (f", and replaced each other {len(swaps)} times" if fight else ""),
-            cause=f"the later process took the place of the earlier, whose {refused[0].operation or 'request'} was refused: it still ran",
+            cause=f"the later process took the place of the earlier, whose {refused[0].operation or 'request'} was "
+            "refused: it still ran",
             since_ms=(swaps or refused)[0].time_ms,
             until_ms=refused[-1].time_ms,
             members=(instance,),
@@ -135,8 +136,8 @@ def assignors(group: Group) -> Iterator[Finding]:
             rule=rules.TO_EAGER,
             severity=Severity.COST,
             group=group.name,
-            title=f"the group went back from {COOPERATIVE} to {fell[0][1].protocol} in generation {fell[0][1].generation}",
-            cause="a member joined that does not offer the cooperative assignor: every member revokes all its partitions",
+            title=f"generation {fell[0][1].generation} went back from {COOPERATIVE} to {fell[0][1].protocol}",
+            cause="a member joined that offers no cooperative assignor: every member revokes all its partitions",
             since_ms=fell[0][1].end_ms,
             generations=tuple(after.generation for _, after in fell if after.generation is not None),
             evidence=places(fact for _, after in fell for fact in after.evidence[:1]),
@@ -160,8 +161,8 @@ def settings(group: Group, limits: Thresholds) -> Iterator[Finding]:
             "session.timeout.ms is larger than max.poll.interval.ms",
             frozen,
             "a frozen member is removed by the rebalance timeout while its session still runs",
-            "set session.timeout.ms below max.poll.interval.ms",
-            described,
+            remedy="set session.timeout.ms below max.poll.interval.ms",
+            described=described,
         )
     late = sorted(
         {
@@ -178,8 +179,8 @@ def settings(group: Group, limits: Thresholds) -> Iterator[Finding]:
             "heartbeat.interval.ms is more than a third of session.timeout.ms",
             late,
             "one lost heartbeat leaves no second chance",
-            "set heartbeat.interval.ms to a third of session.timeout.ms or less",
-            described,
+            remedy="set heartbeat.interval.ms to a third of session.timeout.ms or less",
+            described=described,
         )
     sessions = {one.session_timeout_ms for one in members if one.session_timeout_ms}
     timeouts = {one.rebalance_timeout_ms for one in members if one.rebalance_timeout_ms}
@@ -194,9 +195,9 @@ def settings(group: Group, limits: Thresholds) -> Iterator[Finding]:
             f"members differ in {' and '.join(names)}",
             [],
             "the largest rebalance timeout of all members is the group's",
-            "give all members the same timeouts",
-            described,
-            Severity.NOTE,
+            remedy="give all members the same timeouts",
+            described=described,
+            severity=Severity.NOTE,
         )
 
 
@@ -205,6 +206,7 @@ def _setting(
     title: str,
     members: list[str],
     cause: str,
+    *,
     remedy: str,
     described: list[MemberDescribed],
     severity: Severity = Severity.COST,

@@ -38,7 +38,7 @@ UNEVEN_SHARE: Final = 0.25
 Assignments = Mapping[str, Sequence[str]]
 
 
-def findings(group: Group, limits: Thresholds) -> Iterator[Finding]:
+def findings(group: Group, _limits: Thresholds) -> Iterator[Finding]:
     """All of this module."""
     yield from two_owners(group)
     yield from unowned(group)
@@ -103,11 +103,11 @@ def _listed(partitions: Sequence[str]) -> str:
     return ", ".join(partitions[:4]) + more
 
 
-# -------------------------------------------------------------------------------------------------------------- no owner
+# ------------------------------------------------------------------------------------------------------------- no owner
 
 
 def unowned(group: Group) -> Iterator[Finding]:
-    """Partitions that the last assignment leaves out, or that a table shows without an owner in a group with members."""
+    """Partitions that the assignor leaves out, or that a table shows without an owner in a group with members."""
     left_out = [fact for fact in group.facts if isinstance(fact, TopicsUnassigned)]
     if left_out:
         topics = sorted({topic for fact in left_out for topic in fact.topics})
@@ -144,7 +144,7 @@ def _unowned(
     )
 
 
-# --------------------------------------------------------------------------------------------------- balance, stickiness
+# -------------------------------------------------------------------------------------------------- balance, stickiness
 
 
 def unbalanced(group: Group) -> Iterator[Finding]:
@@ -204,8 +204,9 @@ def moved(group: Group) -> Iterator[Finding]:
                 rule=rules.UNSTICKY,
                 severity=Severity.COST,
                 group=group.name,
-                title=f"{times(excess, 'partition')} moved in generation {after.generation}, although no member came or went",
-                cause=f"the assignor {after.protocol} forgot the assignment before: members claimed nothing, or an old generation",
+                title=f"{times(excess, 'partition')} moved in generation {after.generation} without need",
+                cause=f"no member came or went, and the assignor {after.protocol} forgot the assignment before: "
+                "members claimed nothing, or an old generation",
                 since_ms=after.end_ms,
                 generations=() if after.generation is None else (after.generation,),
                 evidence=places([*before.evidence[-1:], *after.evidence[-1:]]),

@@ -77,8 +77,8 @@ NEVER_ASSIGNED: Final = _rule(
     "generations in a row end before the leader's assignment arrives",
     threshold="two in a row: one is normal when members start together",
     source="GroupCoordinator.doSyncGroup",
-    remedy="a deployment that starts all members at once looks so: raise group.initial.rebalance.delay.ms; else look at "
-    "the leader's assignor",
+    remedy="a deployment that starts all members at once looks so: raise group.initial.rebalance.delay.ms; else look "
+    "at the leader's assignor",
 )
 UNUSED_IDS: Final = _rule(
     "unused-member-ids",
@@ -107,8 +107,8 @@ EXPIRED: Final = _rule(
 HELD_UP: Final = _rule(
     "held-up",
     "the join phase is long, because the coordinator waits for a member",
-    threshold="10 s: idle members learn of a rebalance within a heartbeat interval (3 s); 80 % of the rebalance timeout "
-    "is a fault, the member is about to be removed",
+    threshold="10 s: idle members learn of a rebalance within a heartbeat interval (3 s); 80 % of the rebalance "
+    "timeout is a fault, the member is about to be removed",
     source="KIP-62; DelayedJoin",
     remedy="let the member call poll more often (smaller max.poll.records); max.poll.interval.ms is also the longest "
     "time that the others wait for it",
@@ -124,7 +124,8 @@ FENCED: Final = _rule(
     "fenced-instance",
     "two processes use one group.instance.id",
     source="KIP-345 (FENCED_INSTANCE_ID)",
-    remedy="give every process its own group.instance.id; let a deployment stop the old process before it starts the new",
+    remedy="give every process its own group.instance.id; let a deployment stop the old process before it starts the "
+    "new one",
 )
 STATIC_RESTARTS: Final = _rule(
     "static-restarts",
@@ -157,8 +158,8 @@ SETTINGS: Final = _rule(
     "timeouts of the members contradict each other",
     threshold="heartbeat.interval.ms above a third of session.timeout.ms leaves one lost heartbeat no second chance",
     source="ConsumerConfig",
-    remedy="set heartbeat.interval.ms <= session.timeout.ms / 3, and session.timeout.ms < max.poll.interval.ms, alike in "
-    "all members",
+    remedy="set heartbeat.interval.ms <= session.timeout.ms / 3, and session.timeout.ms < max.poll.interval.ms, alike "
+    "in all members",
 )
 METADATA: Final = _rule(
     "metadata-changes",

@@ -91,7 +91,7 @@ def storm(group: Group, limits: Thresholds) -> Iterator[Finding]:
 
 
 def _counted(group: Group) -> list[Rebalance]:
-    """The rebalances that count: a follow-up belongs to the one before, a client's restarts within a window count once."""
+    """The rebalances that count: a follow-up belongs to the one before, a client's restarts count once."""
     counted: list[Rebalance] = []
     deployed: set[tuple[str, str]] = set()
     for one in group.rebalances:
@@ -115,7 +115,7 @@ def _at(one: Rebalance) -> int:
 
 
 def _fullest(counted: Sequence[Rebalance], window_ms: int) -> list[Rebalance]:
-    """The longest run of rebalances in which any two windows that follow each other are full, else the fullest window."""
+    """The rebalances of the fullest window."""
     best: list[Rebalance] = []
     first = 0
     for last, one in enumerate(counted):
@@ -251,7 +251,7 @@ def stuck(group: Group, limits: Thresholds) -> Iterator[Finding]:
 
 
 def rebalance_timeout_ms(group: Group, limits: Thresholds) -> int:
-    """The largest rebalance timeout of the group's members, which is the one that counts; Kafka's default if unknown."""
+    """The largest rebalance timeout of the members, which is the group's; Kafka's default if unknown."""
     known = [one.rebalance_timeout_ms for one in group.members.by_id.values() if one.rebalance_timeout_ms]
     return max(known, default=limits.rebalance_timeout_ms)
 

@@ -153,7 +153,8 @@ ROWS: Final[tuple[Template, ...]] = (
     ),
     template(
         "Assignment received from leader",
-        r"Assignment received from leader(?: (?P<leader>\S+))? for group (?P<group>.+?) for generation (?P<generation>\d+)"
+        r"Assignment received from leader(?: (?P<leader>\S+))? for group (?P<group>.+?) for generation "
+        r"(?P<generation>\d+)"
         r"(?:\. The group has (?P<members>\d+) members)?",
         _make(AssignmentStored, "leader", numbers=("generation", "members")),
     ),
@@ -170,8 +171,8 @@ ROWS: Final[tuple[Template, ...]] = (
     ),
     template(
         "with unknown member id joins group",
-        rf"(?:Dynamic|Static) [Mm]ember with unknown member id joins group (?P<group>.+?) {_STATE} Created a new member id "
-        r"(?P<member>\S+) (?:for this member and add|and added)",
+        rf"(?:Dynamic|Static) [Mm]ember with unknown member id joins group (?P<group>.+?) {_STATE} Created a new "
+        r"member id (?P<member>\S+) (?:for this member and add|and added)",
         _make(MemberAdded, "member"),
     ),
     template(
@@ -188,8 +189,8 @@ ROWS: Final[tuple[Template, ...]] = (
     ),
     template(
         "with unknown member id rejoins, assigning",
-        r"Static member (?P<instance>.+?) of group (?P<group>.+?) with unknown member id rejoins, assigning new member id "
-        r"(?P<member>\S+), while old member id (?P<old>\S+) will be removed",
+        r"Static member (?P<instance>.+?) of group (?P<group>.+?) with unknown member id rejoins, assigning new "
+        r"member id (?P<member>\S+), while old member id (?P<old>\S+) will be removed",
         _make(StaticMemberReplaced, "member", "instance", "old"),
     ),
     template(
@@ -306,6 +307,12 @@ ROWS: Final[tuple[Template, ...]] = (
 )
 
 
+def _with_partition(fact: Fact, record: LogRecord) -> Fact:
+    if isinstance(fact, RebalanceBegan) and not fact.partition and (head := PARTITION.search(record.message)):
+        return replace(fact, partition=f"__consumer_offsets-{head['partition']}")
+    return fact
+
+
 class BrokerLog:
     """The facts of one broker's log. A line about fencing names no group: it is that of the member or its instance."""
 
@@ -321,9 +328,7 @@ class BrokerLog:
                 yield NotUnderstood(record.place, "a line of the group coordinator")
             return
         for fact in facts:
-            if isinstance(fact, RebalanceBegan) and not fact.partition and (head := PARTITION.search(record.message)):
-                fact = replace(fact, partition=f"__consumer_offsets-{head['partition']}")
-            yield self._with_group(fact)
+            yield self._with_group(_with_partition(fact, record))
 
     def _with_group(self, fact: Fact) -> Fact:
         names = [getattr(fact, name, "") for name in ("member", "old", "instance")]

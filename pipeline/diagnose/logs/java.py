@@ -52,7 +52,7 @@ _MEMBER: Final = re.compile(r"(?P<member>[^\s{,=]+)=Assignment\(partitions=\[(?P
 _GENERATION: Final = (
     r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member>[^']*)', protocol='?(?P<protocol>[^'}]*)'?\}"
 )
-OVER: Final = re.compile(r"exceeded approximately by (\d+) ?ms")
+_FAILED: Final = r"failed(?: due to (?:fatal |non-fatal |unexpected )?error)?: (?P<error>.*)"
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -123,7 +123,9 @@ def _fenced(_fields: Fields, at: dict[str, Any]) -> Iterable[Fact]:
 
 ROWS: Final[tuple[Template, ...]] = (
     template("(Re-)joining group", r"\(Re-\)joining group", _make(JoinSent)),
-    template("Request joining group due to", r"Request joining group due to: (?P<reason>.*)", _make(RejoinDecided, "reason")),
+    template(
+        "Request joining group due to", r"Request joining group due to: (?P<reason>.*)", _make(RejoinDecided, "reason")
+    ),
     template(
         "Successfully joined group with generation",
         rf"Successfully joined group with generation {_GENERATION}",
@@ -144,17 +146,33 @@ ROWS: Final[tuple[Template, ...]] = (
         r"Finished assignment for group at generation (?P<generation>\d+): (?P<assignment>\{.*\})",
         _computed,
     ),
-    template("Adding newly assigned partitions", r"Adding newly assigned partitions: ?(?P<partitions>[^\n]*)", _owned(Assigned)),
-    template("Revoke previously assigned partitions", r"Revoke previously assigned partitions (?P<partitions>[^\n]*)", _owned(Revoked)),
+    template(
+        "Adding newly assigned partitions",
+        r"Adding newly assigned partitions: ?(?P<partitions>[^\n]*)",
+        _owned(Assigned),
+    ),
+    template(
+        "Revoke previously assigned partitions",
+        r"Revoke previously assigned partitions (?P<partitions>[^\n]*)",
+        _owned(Revoked),
+    ),
     template("Revoking previously assigned partitions", r"Revoking previously assigned partitions", nothing),
-    template("Lost previously assigned partitions", r"Lost previously assigned partitions (?P<partitions>[^\n]*)", _owned(Lost)),
+    template(
+        "Lost previously assigned partitions",
+        r"Lost previously assigned partitions (?P<partitions>[^\n]*)",
+        _owned(Lost),
+    ),
     template("Giving away all assigned partitions as lost", r"Giving away all assigned partitions as lost", nothing),
     template(
         "onsumer poll timeout has expired. This means",
         r"onsumer poll timeout has expired\. This means.*?exceeded approximately by (?P<over>\d+) ?ms",
         _poll_timed_out_by,
     ),
-    template("onsumer poll timeout has expired. This means", r"onsumer poll timeout has expired\. This means", _poll_timed_out),
+    template(
+        "onsumer poll timeout has expired. This means",
+        r"onsumer poll timeout has expired\. This means",
+        _poll_timed_out,
+    ),
     template(
         "sending LeaveGroup request to coordinator",
         r"Member (?P<member>\S+) sending LeaveGroup request to coordinator .*? due to (?P<reason>.*)",
@@ -172,22 +190,48 @@ ROWS: Final[tuple[Template, ...]] = (
         _refused("Heartbeat"),
     ),
     template("Attempt to heartbeat failed", r"Attempt to heartbeat failed since group is rebalancing", nothing),
-    template("Attempt to heartbeat failed", r"Attempt to heartbeat failed (?:for|since|due to) (?P<error>.*)", _refused("Heartbeat")),
-    template("JoinGroup failed", r"JoinGroup failed(?: due to (?:fatal |non-fatal |unexpected )?error)?: (?P<error>.*)", _refused("JoinGroup")),
-    template("SyncGroup failed", r"SyncGroup failed(?: due to (?:fatal |non-fatal |unexpected )?error)?: (?P<error>.*)", _refused("SyncGroup")),
-    template("OffsetCommit failed with", rf"OffsetCommit failed with {_GENERATION}: (?P<error>[^\n]*)", _refused("OffsetCommit")),
+    template(
+        "Attempt to heartbeat failed",
+        r"Attempt to heartbeat failed (?:for|since|due to) (?P<error>.*)",
+        _refused("Heartbeat"),
+    ),
+    template("JoinGroup failed", rf"JoinGroup {_FAILED}", _refused("JoinGroup")),
+    template("SyncGroup failed", rf"SyncGroup {_FAILED}", _refused("SyncGroup")),
+    template(
+        "OffsetCommit failed with",
+        rf"OffsetCommit failed with {_GENERATION}: (?P<error>[^\n]*)",
+        _refused("OffsetCommit"),
+    ),
     template("OffsetCommit failed with", r"OffsetCommit failed with (?P<code>[A-Z_]+)", _refused("OffsetCommit")),
-    template("Failing OffsetCommit request", r"Failing OffsetCommit request since the consumer is not part of an active group", _refused("OffsetCommit")),
-    template("Offset commit failed on partition", r"Offset commit failed on partition \S+ at offset \d+: (?P<error>[^\n]*)", _refused("OffsetCommit")),
+    template(
+        "Failing OffsetCommit request",
+        r"Failing OffsetCommit request since the consumer is not part of an active group",
+        _refused("OffsetCommit"),
+    ),
+    template(
+        "Offset commit failed on partition",
+        r"Offset commit failed on partition \S+ at offset \d+: (?P<error>[^\n]*)",
+        _refused("OffsetCommit"),
+    ),
     template("Caught fenced group.instance.id", r"Caught fenced group\.instance\.id", _fenced),
-    template("Resetting generation", r"Resetting generation(?: and member id)? due to: (?P<reason>.*)", _make(MembershipReset, "reason")),
+    template(
+        "Resetting generation",
+        r"Resetting generation(?: and member id)? due to: (?P<reason>.*)",
+        _make(MembershipReset, "reason"),
+    ),
     template(
         "is unavailable or invalid due to cause",
         r"Group coordinator .*? is unavailable or invalid due to cause: (?P<reason>.*?)\. ?isDisconnected",
         _make(CoordinatorUnavailable, "reason"),
     ),
-    template("is unavailable or invalid", r"Group coordinator .*? is unavailable or invalid", _make(CoordinatorUnavailable)),
-    template("topics are not assigned to any members", r"topics are not assigned to any members: ?(?P<topics>[^\n]*)", _unassigned),
+    template(
+        "is unavailable or invalid", r"Group coordinator .*? is unavailable or invalid", _make(CoordinatorUnavailable)
+    ),
+    template(
+        "topics are not assigned to any members",
+        r"topics are not assigned to any members: ?(?P<topics>[^\n]*)",
+        _unassigned,
+    ),
     template("Subscribed to topic(s)", r"Subscribed to topic\(s\)[^:]*: (?P<topics>[^\n]*)", _subscribed),
     template("Subscribed to pattern", r"Subscribed to pattern", nothing),
     template("Kafka version", r"Kafka version ?: (?P<release>\S+)", _started),
@@ -195,16 +239,36 @@ ROWS: Final[tuple[Template, ...]] = (
     *(
         template(sentence, re.escape(sentence), nothing)
         for sentence in (
-            "Discovered group coordinator", "Notifying assignor about", "Updating assignment with",
-            "Reconciling assignment with", "committed offset for partition", "Setting offset for partition",
-            "Need to revoke partitions", "Requesting to re-join the group", "Rebalance failed", "Skipped assignment for",
-            "With the COOPERATIVE protocol", "Requesting disconnect from last known coordinator", "Giving up sending",
-            "We received an assignment", "Consumer instance has been closed", "Failed to rejoin", "Leaving group",
-            "FindCoordinator request", "The consumer rebalance protocol", "Rebootstrapping with", "Completed assignment",
-            "unsubscribed all topics", "Committed offset", "cleared all", "Starting heartbeat", "Topic IDs", "Generation data was cleared",
+            "Discovered group coordinator",
+            "Notifying assignor about",
+            "Updating assignment with",
+            "Reconciling assignment with",
+            "committed offset for partition",
+            "Setting offset for partition",
+            "Need to revoke partitions",
+            "Requesting to re-join the group",
+            "Rebalance failed",
+            "Skipped assignment for",
+            "With the COOPERATIVE protocol",
+            "Requesting disconnect from last known coordinator",
+            "Giving up sending",
+            "We received an assignment",
+            "Consumer instance has been closed",
+            "Failed to rejoin",
+            "Leaving group",
+            "FindCoordinator request",
+            "The consumer rebalance protocol",
+            "Rebootstrapping with",
+            "Completed assignment",
+            "unsubscribed all topics",
+            "Committed offset",
+            "cleared all",
+            "Starting heartbeat",
+            "Topic IDs",
+            "Generation data was cleared",
         )
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(slots=True)

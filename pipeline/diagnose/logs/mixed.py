@@ -1,4 +1,4 @@
-"""A log of any process: broker, Connect worker or client. One file may hold lines of several, as compose prints them."""
+"""A log of any process: broker, Connect worker, client. One file may hold lines of several, as compose prints them."""
 
 from __future__ import annotations
 

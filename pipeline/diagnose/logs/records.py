@@ -88,8 +88,8 @@ class _Process:
 def records(lines: Iterable[tuple[int, str]], source: str) -> Iterator[LogRecord]:
     """The records of numbered lines; those of one process are in the order of the file."""
     processes: dict[str, _Process] = {}
-    for number, raw in lines:
-        raw = raw.rstrip("\r\n")
+    for number, text_line in lines:
+        raw = text_line.rstrip("\r\n")
         line = unwrapped(raw)
         process = processes.setdefault(line.origin, _Process())
         text, process.partial = process.partial + line.text, ""

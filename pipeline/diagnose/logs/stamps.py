@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 DAY_MS: Final = 86_400_000
-MONTHS: Final = {
-    name: 1 + index
-    for index, name in enumerate(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
-}
 
 _CLOCK: Final = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
 DATED: Final = re.compile(
@@ -28,7 +24,7 @@ PRECISION_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A time. ``zoned``: its zone is known; ``dated``: its date is; ``exact``: it has milliseconds; ``end``: its end."""
+    """A time, with its zone, its date, its milliseconds known or not, and the place in the text where it ends."""
 
     time_ms: int
     zoned: bool

@@ -1,7 +1,7 @@
 """Templates of log messages: a sentence, and the fact that it states.
 
-Most lines of a log match none, so that each template names a text without variable parts. One search for all these texts
-finds the templates to try.
+Most lines of a log match none, so that each template names a text without variable parts: one search for all these
+texts finds the templates to try.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ Make = Callable[[Fields, dict[str, Any]], Iterable[Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A sentence. ``text`` stands in every message that ``pattern`` finds; ``make`` may return no fact: the line is known,
-    and says nothing that a diagnosis needs."""
+    """A sentence. ``text`` stands in every message that ``pattern`` finds; ``make`` may return no fact."""
 
     text: str
     pattern: re.Pattern[str]

@@ -135,7 +135,10 @@ def latency_lines(one: GroupDiagnosis) -> Iterator[str]:
     if unowned:
         longest = max(unowned.values(), key=lambda found: found.maximum_ms)
         everything = sum(found.total_ms for found in unowned.values())
-        yield f"  {times(len(unowned), 'partition')} without owner at times: {seconds(everything)} in all, at most {seconds(longest.maximum_ms)}"
+        yield (
+            f"  {times(len(unowned), 'partition')} without owner at times: {seconds(everything)} in all, "
+            f"at most {seconds(longest.maximum_ms)}"
+        )
 
 
 def _spread(found: Spread) -> str:
@@ -161,15 +164,15 @@ def _row(row: Row) -> str:
     took = seconds(row.duration_ms) if row.duration_ms is not None else ""
     said = f' "{row.words[:60]}"' if row.words and row.words not in row.cause else ""
     waited = (
-        f"; waited {seconds(row.waited_ms)} for {row.waited_for}"
+        f"; waited {seconds(row.waited_ms or 0)} for {row.waited_for}"
         if row.waited_for and (row.waited_ms or 0) >= 500
         else ""
     )
     outcome = f" [{row.outcome}]" if row.outcome else ""
-    return (
-        f"  {clock_time(row.time_ms):<12} {row.generation if row.generation is not None else '?':>6} {took:>9}  {members:<9} "
-        f"{row.moved if row.moved is not None else '':>5}  {row.cause}{': ' + row.member if row.member else ''}{said}{waited}{outcome}"
-    )
+    generation = "?" if row.generation is None else str(row.generation)
+    moved = "" if row.moved is None else str(row.moved)
+    cause = f"{row.cause}{': ' + row.member if row.member else ''}{said}{waited}{outcome}"
+    return f"  {clock_time(row.time_ms):<12} {generation:>6} {took:>9}  {members:<9} {moved:>5}  {cause}"
 
 
 # ------------------------------------------------------------------------------------------------------------- sources
