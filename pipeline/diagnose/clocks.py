@@ -24,6 +24,8 @@ from rebalance_check.pipeline.diagnose.facts import (
 QUARTER_MS: Final = 900_000
 NOTED_SKEW_MS: Final = 1_000
 """A difference of two clocks that a user is asked to know of: JoinGroup's reply takes much less time."""
+FAR_MS: Final = 60_000
+"""Clocks of one day do not differ by so much: such times have another origin."""
 Anchors = dict[tuple[str, int], int]
 
 
@@ -104,6 +106,8 @@ def _clock(name: str, facts: Sequence[Fact], own: Anchors, known: Anchors) -> Cl
     if not distances:
         return Clock(name, assumed=bool(timed) and not zoned)
     shift = 0 if zoned else QUARTER_MS * round(median(distances) / QUARTER_MS)
+    if not zoned and abs(median(distances) - shift) > FAR_MS:
+        shift = round(median(distances))  # a monotonic clock has no zone: any distance is possible
     # A static member that restarts joins its generation late: the smallest distance is the one of the clocks.
     skew = min((distance - shift for distance in distances), key=abs)
     return Clock(name, shift, skew, len(distances))

@@ -51,6 +51,8 @@ class JoinPhaseEnded(Fact):
 
     generation: int
     members: int | None = None
+    ids: tuple[str, ...] = ()
+    leader: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,6 +416,11 @@ class WorkStarted(WorkFact):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkStopRequested(WorkFact):
     """The worker asks a connector or task to stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStopped(WorkFact):
+    """A connector or task has stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

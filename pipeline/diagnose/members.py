@@ -15,6 +15,7 @@ from rebalance_check.pipeline.diagnose.facts import (
     Fact,
     GroupRecorded,
     Joined,
+    JoinPhaseEnded,
     MemberAdded,
     MemberDescribed,
     MemberExpired,
@@ -125,6 +126,9 @@ class Members:
                 self._recorded(recorded, fact)
         elif isinstance(fact, RebalanceBegan):
             self._begun(fact)
+        elif isinstance(fact, JoinPhaseEnded):
+            for member in fact.ids:
+                self._seen(member, fact)
         elif isinstance(fact, AssignmentStored):
             if fact.leader:
                 self._seen(fact.leader, fact)

@@ -19,6 +19,7 @@ from rebalance_check.pipeline.diagnose.facts import (
     Joined,
     JoinPhaseEnded,
     JoinSent,
+    LeaveSent,
     MemberAdded,
     MemberExpired,
     MemberLeft,
@@ -29,7 +30,14 @@ from rebalance_check.pipeline.diagnose.facts import (
     Synced,
     WorkerJoined,
 )
-from rebalance_check.pipeline.diagnose.triggers import Cause, Trigger, cause_of_leave, cause_of_rejoin, trigger_of
+from rebalance_check.pipeline.diagnose.triggers import (
+    Cause,
+    Trigger,
+    cause_of_leave,
+    cause_of_rejoin,
+    given_id,
+    trigger_of,
+)
 
 NEAR_MS: Final = 2_000
 """A leave or an expiry is logged within this time of the rebalance that it causes."""
@@ -102,7 +110,30 @@ def rebalances(facts: Sequence[Fact]) -> list[Rebalance]:
     if not found:
         found = _of_generations(group, facts)
     _describe(found, facts)
+    if not any(one.seen_by_broker for one in found):
+        _membership_triggers(found, facts)
+    for one in found:
+        _deduce(one)
     return found
+
+
+def _deduce(one: Rebalance) -> None:
+    """Where no source gives a reason: a member that comes or goes as it begins is the cause, else one that rejoins."""
+    if one.trigger.cause is not Cause.UNKNOWN or not one.seen_by_broker or one.trigger.words:
+        return
+    near = [each for each in one.contributions if not one.evidence or _near(each, one.evidence[0])]
+    for each in near:
+        if isinstance(each, MemberAdded):
+            one.trigger = Trigger(Cause.NEW_MEMBER, each.member)
+        elif isinstance(each, MemberLeft):
+            one.trigger = Trigger(cause_of_leave(each.reason), each.member, each.reason)
+        elif isinstance(each, MemberExpired):
+            one.trigger = Trigger(Cause.EXPIRED, each.member)
+        else:
+            continue
+        return
+    only = one.members[0] if one.members is not None and len(one.members) == 1 else ""
+    one.trigger = Trigger(Cause.REJOINED, only, by_leader=bool(only) and only == one.leader)
 
 
 # ------------------------------------------------------------------------------------------- from the coordinator's log
@@ -130,9 +161,11 @@ class _CoordinatorReader:
             case JoinPhaseEnded():
                 current = self._current(fact, fact.generation)
                 current.joined_ms, current.count = fact.time_ms, fact.members
+                if fact.ids:
+                    current.members, current.leader = tuple(sorted(fact.ids)), fact.leader
             case AssignmentStored():
                 current = self._current(fact, fact.generation)
-                current.ended_ms, current.leader = fact.time_ms, fact.leader
+                current.ended_ms, current.leader = fact.time_ms, fact.leader or current.leader
                 current.count = fact.members if fact.members is not None else current.count
             case GroupEmptied():
                 current = self._current(fact, fact.generation)
@@ -242,13 +275,42 @@ def _begins(found: Sequence[Rebalance], facts: Sequence[Fact]) -> None:
         since = until
 
 
+def _membership_triggers(found: Sequence[Rebalance], facts: Sequence[Fact]) -> None:
+    """Where no client gives a cause: a member id that no generation before had, or a member that left since then."""
+    known: set[str] = set()
+    since: int | None = None
+    before: tuple[str, ...] = ()
+    for current in found:
+        joined = [fact for fact in current.evidence if isinstance(fact, Joined) and fact.member]
+        ids = [fact.member for fact in joined] or list(current.members or ())
+        arrived = next((member for member in ids if member not in known), "")
+        if current.trigger.cause is Cause.UNKNOWN:
+            left = _left_between(facts, since, current.joined_ms or current.ended_ms)
+            if left is not None:
+                current.trigger = Trigger(cause_of_leave(left.reason), left.member, left.reason)
+            elif arrived:
+                current.trigger = Trigger(Cause.NEW_MEMBER, arrived)
+            elif gone := sorted(set(before).difference(current.members or before)):
+                current.trigger = Trigger(Cause.LEFT, gone[0])
+        known.update(ids)
+        before = current.members or ()
+        since = current.joined_ms or current.ended_ms
+
+
+def _left_between(facts: Sequence[Fact], since: int | None, until: int | None) -> MemberLeft | LeaveSent | None:
+    if until is None:
+        return None
+    left = (fact for fact in facts if isinstance(fact, MemberLeft | LeaveSent) and fact.time_ms is not None)
+    return next((fact for fact in left if (since or 0) <= (fact.time_ms or 0) <= until), None)
+
+
 def _own_trigger(phase: Sequence[JoinSent | RejoinDecided]) -> Trigger:
     """The first reason of a client that is a cause; one that follows others into a rebalance gives none."""
     for one in phase:
         if isinstance(one, RejoinDecided):
             cause = cause_of_rejoin(one.reason)
             if cause is not Cause.REJOINED:
-                return Trigger(cause, one.member, one.reason)
+                return Trigger(cause, one.member or given_id(one.reason), one.reason)
     return Trigger(Cause.UNKNOWN)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, Place
+from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
 from rebalance_check.pipeline.diagnose.logs.records import records
 
@@ -60,7 +61,7 @@ class TextKind:
     read: Reader
 
 
-TEXT_KINDS: Final[tuple[TextKind, ...]] = ()
+TEXT_KINDS: Final[tuple[TextKind, ...]] = (TextKind("recorded history", is_history, history_facts),)
 
 
 def expanded(paths: Sequence[Path]) -> list[list[Path]]:

@@ -80,7 +80,7 @@ def _outcome(one: Rebalance) -> str:
         return "empty"
     if one.superseded:
         return "not assigned: another rebalance began"
-    return "open at the end of the log" if one.is_open else ""
+    return "open at the end of the log" if one.is_open and one.seen_by_broker else ""
 
 
 def _waited_for(group: Group, one: Rebalance) -> tuple[str, int | None]:

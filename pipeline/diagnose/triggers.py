@@ -69,6 +69,12 @@ def cause_of_rejoin(words: str) -> Cause:
     return next((cause for text, cause in _REJOINS if text in words), Cause.ENFORCED if words else Cause.REJOINED)
 
 
+def given_id(words: str) -> str:
+    """The member id that a client joins with for the first time, where its reason names it."""
+    return words.partition(GIVEN_ID)[2].strip() if GIVEN_ID in words else ""
+
+
+GIVEN_ID: Final = "need to re-join with the given member-id:"
 _REJOINS: Final = (
     ("cached metadata has changed", Cause.METADATA),
     ("subscription has changed", Cause.SUBSCRIPTION),

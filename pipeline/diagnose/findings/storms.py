@@ -92,11 +92,14 @@ def storm(group: Group, limits: Thresholds) -> Iterator[Finding]:
 
 def _counted(group: Group) -> list[Rebalance]:
     """The rebalances that count: a follow-up belongs to the one before, a client's restarts count once."""
+    knows = any(one.trigger.cause is not Cause.UNKNOWN for one in group.rebalances)
     counted: list[Rebalance] = []
     deployed: set[tuple[str, str]] = set()
     for one in group.rebalances:
         if one.began_ms is None and one.joined_ms is None:
             continue
+        if knows and one.trigger.cause is Cause.UNKNOWN:
+            continue  # it may be a member's first start, or its end
         if one.trigger.cause is Cause.FOLLOW_UP or (group.is_connect and one.trigger.cause is Cause.REJOINED):
             continue
         if one.trigger.cause in DEPLOYMENT and one.trigger.member:

@@ -27,10 +27,16 @@ FEW: Final = 6
 """So many rows of a long timeline are shown at its begin and at its end."""
 
 
+MONOTONIC: Final = 100_000_000_000
+"""Times below are those of a recorded history, which have no date."""
+
+
 def clock_time(time_ms: int | None, *, dated: bool = False) -> str:
     """A time in UTC, with milliseconds; empty for none."""
     if time_ms is None:
         return ""
+    if time_ms < MONOTONIC:
+        return f"{time_ms / 1_000:.3f} s"
     try:
         moment = datetime.fromtimestamp(time_ms / 1_000, UTC)
     except (OverflowError, OSError, ValueError):
@@ -90,7 +96,9 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     since = clock_time(finding.since_ms, dated=True)
     until = clock_time(finding.until_ms) if finding.until_ms != finding.since_ms else ""
     if since:
-        yield from _labelled("since", f"{since} UTC" + (f", until {until}" if until else "") + _generations(finding))
+        yield from _labelled(
+            "since", f"{since}{_zone(finding.since_ms)}" + (f", until {until}" if until else "") + _generations(finding)
+        )
     yield from _labelled(
         "cause",
         finding.cause + ("" if finding.confidence is Confidence.SHOWN else f" (deduced: {finding.deduced_from})"),
@@ -102,6 +110,10 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         yield from _labelled("so also", title)
     if finding.more:
         yield from _labelled("to know", finding.more)
+
+
+def _zone(time_ms: int | None) -> str:
+    return " UTC" if time_ms is not None and time_ms >= MONOTONIC else ""
 
 
 def _generations(finding: Finding) -> str:
