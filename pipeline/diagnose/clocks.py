@@ -56,6 +56,7 @@ def aligned(sources: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, list[Fact]
         for key, time_ms in anchors[name].items():
             # A reply may arrive late, and never early: the earliest source is the nearest to the end of the join phase.
             known[key] = min(known.get(key, time_ms + clock.shift_ms), time_ms + clock.shift_ms)
+    clocks = {name: _skewed(clock, anchors, clocks) for name, clock in clocks.items()}
     moved = {name: _moved(facts, clocks[name], known) for name, facts in sources.items()}
     return moved, [clocks[name] for name in sources]
 
@@ -108,9 +109,21 @@ def _clock(name: str, facts: Sequence[Fact], own: Anchors, known: Anchors) -> Cl
     shift = 0 if zoned else QUARTER_MS * round(median(distances) / QUARTER_MS)
     if not zoned and abs(median(distances) - shift) > FAR_MS:
         shift = round(median(distances))  # a monotonic clock has no zone: any distance is possible
-    # A static member that restarts joins its generation late: the smallest distance is the one of the clocks.
-    skew = min((distance - shift for distance in distances), key=abs)
-    return Clock(name, shift, skew, len(distances))
+    return Clock(name, shift, 0, len(distances))
+
+
+def _skewed(clock: Clock, anchors: Mapping[str, Anchors], clocks: Mapping[str, Clock]) -> Clock:
+    """The clock with its distance to the others.
+
+    A static member that restarts joins its generation late, so that the smallest distance is the one of the clocks.
+    """
+    others: Anchors = {}
+    for name, found in anchors.items():
+        if name != clock.source:
+            for key, time_ms in found.items():
+                others[key] = min(others.get(key, time_ms + clocks[name].shift_ms), time_ms + clocks[name].shift_ms)
+    distances = [distance - clock.shift_ms for distance in _shared(others, anchors[clock.source])]
+    return replace(clock, skew_ms=min(distances, key=abs, default=0), bound_by=len(distances))
 
 
 def _moved(facts: Sequence[Fact], clock: Clock, known: Anchors) -> list[Fact]:

@@ -178,8 +178,10 @@ def _started(event: MemberStarted, at: At) -> Iterable[Fact]:
         "heartbeat.interval.ms": event.heartbeat_interval_ms,
     }  # fmt: skip
     values = tuple((name, str(number)) for name, number in sorted(numbers.items()) if number)
-    yield to.ProcessStarted(client=event.member, instance=event.group_instance_id, release=event.release or event.client,
-                            topics=event.topics, **at)  # fmt: skip
+    yield to.ProcessStarted(
+        client=event.member, instance=event.group_instance_id, release=event.release or event.client,
+        topics=event.topics, **at,
+    )  # fmt: skip
     if values:
         yield to.ConfigSeen(client=event.member, instance=event.group_instance_id, values=values, **at)
 

@@ -113,12 +113,18 @@ def rebalances(facts: Sequence[Fact]) -> list[Rebalance]:
     if not any(one.seen_by_broker for one in found):
         _membership_triggers(found, facts)
     for one in found:
-        _deduce(one)
+        _deduce(one, facts)
     return found
 
 
-def _deduce(one: Rebalance) -> None:
-    """Where no source gives a reason: a member that comes or goes as it begins is the cause, else one that rejoins."""
+def _deduce(one: Rebalance, facts: Sequence[Fact]) -> None:
+    """Where the coordinator gives no reason: that of a client, or a member that comes or goes as it begins."""
+    if one.trigger.cause is Cause.REJOINED and one.began_ms is not None:
+        decided = [fact for fact in facts if isinstance(fact, RejoinDecided) and fact.time_ms is not None
+                   and -NEAR_MS <= fact.time_ms - one.began_ms <= 0]  # fmt: skip
+        own = _own_trigger(decided)
+        if own.cause is not Cause.UNKNOWN:
+            one.trigger = replace(own, member=one.trigger.member or own.member)
     if one.trigger.cause is not Cause.UNKNOWN or not one.seen_by_broker or one.trigger.words:
         return
     near = [each for each in one.contributions if not one.evidence or _near(each, one.evidence[0])]

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Final
 
 from rebalance_check.pipeline.diagnose.facts import JoinSent, MembersEvicted
 from rebalance_check.pipeline.diagnose.group import Group
-from rebalance_check.pipeline.diagnose.ownership import gaps
+from rebalance_check.pipeline.diagnose.ownership import Gap, gaps
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
+
+SETTLING_MS: Final = 50
+"""A client logs its new partitions within this time of the coordinator's reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +130,29 @@ def latency_by_cause(group: Group) -> dict[str, Spread]:
 def without_owner(group: Group) -> dict[str, Spread]:
     """The times without owner of each partition, by the clients' logs."""
     lengths: dict[str, list[int]] = {}
-    for gap in gaps(group.spans):
+    for gap in known_gaps(group):
         lengths.setdefault(gap.partition, []).append(gap.length_ms)
     return {partition: spread(own) for partition, own in sorted(lengths.items())}
+
+
+def known_gaps(group: Group) -> list[Gap]:
+    """Gaps that no owner without a log can fill: each assignment that ends in one is to a client whose log is there."""
+    seen = {span.member for span in group.spans} | {span.client for span in group.spans}
+    return [gap for gap in gaps(group.spans) if not _may_be_owned(group, gap, seen)]
+
+
+def _may_be_owned(group: Group, gap: Gap, seen: set[str]) -> bool:
+    for one in group.rebalances:
+        if one.end_ms is None or not gap.begin_ms - SETTLING_MS <= one.end_ms < gap.end_ms - SETTLING_MS:
+            continue
+        if one.assignments is None:
+            unseen = one.count is not None and one.count > len({span.client for span in group.spans})
+        else:
+            owners = {member for member, partitions in one.assignments.items() if gap.partition in partitions}
+            unseen = not owners <= seen and not {group.members.get(member).client for member in owners} <= seen
+        if unseen:
+            return True
+    return False
 
 
 def per_hour(group: Group) -> float | None:

@@ -76,7 +76,7 @@ def given_id(words: str) -> str:
 
 GIVEN_ID: Final = "need to re-join with the given member-id:"
 _REJOINS: Final = (
-    ("cached metadata has changed", Cause.METADATA),
+    ("metadata has changed", Cause.METADATA),
     ("subscription has changed", Cause.SUBSCRIPTION),
     ("does not match the current subscription", Cause.MISMATCH),
     ("need to revoke partitions and re-join", Cause.FOLLOW_UP),

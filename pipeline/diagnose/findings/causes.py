@@ -71,10 +71,16 @@ def needless(group: Group, limits: Thresholds) -> Iterator[Finding]:
     )
 
 
+def _partitions(one: Rebalance) -> set[str]:
+    return {partition for partitions in (one.assignments or {}).values() for partition in partitions}
+
+
 def _is_needless(before: Rebalance, one: Rebalance) -> bool:
     if one.trigger.cause not in {Cause.ENFORCED, Cause.REJOINED} or one.superseded or one.emptied or before.superseded:
         return False
     if any(not isinstance(each, MembersEvicted) or each.members for each in one.contributions):
+        return False
+    if before.assignments is not None and one.assignments is not None and _partitions(before) != _partitions(one):
         return False
     if one.members is not None and before.members is not None:
         same = one.members == before.members and one.protocol == before.protocol

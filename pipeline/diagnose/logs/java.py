@@ -127,6 +127,11 @@ ROWS: Final[tuple[Template, ...]] = (
         "Request joining group due to", r"Request joining group due to: (?P<reason>.*)", _make(RejoinDecided, "reason")
     ),
     template(
+        "Requesting to re-join the group",
+        r"Requesting to re-join the group and trigger rebalance since (?P<reason>.*)",
+        _make(RejoinDecided, "reason"),
+    ),
+    template(
         "Successfully joined group with generation",
         rf"Successfully joined group with generation {_GENERATION}",
         _make(Joined, "member", "protocol", numbers=("generation",)),
@@ -246,7 +251,6 @@ ROWS: Final[tuple[Template, ...]] = (
             "committed offset for partition",
             "Setting offset for partition",
             "Need to revoke partitions",
-            "Requesting to re-join the group",
             "Rebalance failed",
             "Skipped assignment for",
             "With the COOPERATIVE protocol",
