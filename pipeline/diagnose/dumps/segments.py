@@ -36,7 +36,7 @@ _SHORTEST: Final = {0: 14, 1: 22, 2: HEAD - LOG_OVERHEAD}
 """The lengths of the shortest message or batch, by its format."""
 _ZEROS: Final = 256
 """The most zeros that a batch is completed with."""
-_STRANGE_KEYS: Final = 100
+STRANGE_KEYS: Final = 100
 """After so many records without a known key, and none with one, the segment is of another topic."""
 
 
@@ -84,7 +84,7 @@ def read_segment(file: BinaryIO, source: str) -> Iterator[Fact | NotUnderstood]:
         yield from reading.on_batch(base, data)
         if reading.strange:
             yield NotUnderstood(
-                Place(source, base), f"the first {_STRANGE_KEYS} keys are of no known topic: the rest is not read"
+                Place(source, base), f"the first {STRANGE_KEYS} keys are of no known topic: the rest is not read"
             )
             break
         position += len(data)
@@ -131,7 +131,7 @@ class _Reading:
     @property
     def strange(self) -> bool:
         """Whether the segment is of another topic."""
-        return not self.known and self.unknown >= _STRANGE_KEYS
+        return not self.known and self.unknown >= STRANGE_KEYS
 
     def on_batch(self, base: int, data: bytes) -> Iterator[Fact | NotUnderstood]:
         """The facts of the bytes of one batch."""
