@@ -1,9 +1,9 @@
 """The output of ``kafka-console-consumer.sh`` for ``__consumer_offsets`` and for Connect's topics, to facts.
 
 Sources: ``GroupMetadataMessageFormatter`` and ``OffsetsMessageFormatter`` of ``org.apache.kafka.tools.consumer``, which
-put no line break between their JSON objects, so that a line holds many, and the tool's own log at its end; the older ones
-in Scala (`scala_text`); and ``DefaultMessageFormatter`` with ``print.key=true`` for Connect's status and config topics,
-with or without times, partitions and offsets. For these topics the lines of ``kcat -J`` are read, too.
+put no line break between their JSON objects, so that a line holds many, and the tool's own log at its end; the older
+ones in Scala (`scala_text`); and ``DefaultMessageFormatter`` with ``print.key=true`` for Connect's status and config
+topics, with or without times, partitions and offsets. For these topics the lines of ``kcat -J`` are read, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONNECT_RECORD: Final = re.compile(
     r"^(?P<head>(?:(?:CreateTime|LogAppendTime|Partition|Offset):-?\d+\s+|NoTimestampType\s+|NO_HEADERS\s+)*)"
     rf"(?P<key>(?:{'|'.join(map(re.escape, KEY_PREFIXES))})[^\t{{]*?)(?:[\t:=|,; ]+)(?P<value>\{{.*|null)$"
 )
-_TIME: Final = re.compile(r"\b(?:CreateTime|LogAppendTime):(\d+)")
+_TIME: Final = re.compile(r"\b(?:CreateTime|LogAppendTime):(\d{1,19})")
 KCAT_RECORD: Final = re.compile(r'^\{"topic":".*"key":"(?:status-|connector-|task-|commit-|target-state-|session-key)')
 _STATUS_ALONE: Final = re.compile(r'^(?:\S+:\d+\s+)*\{"state":"[A-Z]+",.*"worker_id":.*"generation":')
 _DECODER: Final = json.JSONDecoder()

@@ -31,16 +31,16 @@ from rebalance_check.pipeline.diagnose.facts import (
 
 DUMPING: Final = re.compile(r"^Dumping (?P<path>\S.*)$")
 BATCH: Final = re.compile(r"^baseOffset: -?\d+ ")
-RECORD: Final = re.compile(r"^(?:\| )?offset: (?P<offset>\d+) (?P<rest>.*)$")
-_TIME: Final = re.compile(r"\b(?:CreateTime|LogAppendTime): (?P<time>\d+) ")
-_PRODUCER: Final = re.compile(r"\bproducerId: (?P<producer>\d+) ")
+RECORD: Final = re.compile(r"^(?:\| )?offset: (?P<offset>\d{1,19}) (?P<rest>.*)$")
+_TIME: Final = re.compile(r"\b(?:CreateTime|LogAppendTime): (?P<time>\d{1,19}) ")
+_PRODUCER: Final = re.compile(r"\bproducerId: (?P<producer>\d{1,19}) ")
 _TRANSACTIONAL: Final = re.compile(r"\bisTransactional: true\b")
 _MARKER: Final = re.compile(r"\bendTxnMarker: (?P<end>COMMIT|ABORT)\b")
 _KEY: Final = " key: "
 _PAYLOAD: Final = " payload: "
 _DELETED: Final = "<DELETE>"
 _OLD_COMMIT: Final = re.compile(r"^offset_commit::group=(?P<group>.*),partition=(?P<partition>[^,]+-\d+)$")
-_OLD_OFFSET: Final = re.compile(r"^offset=(?P<offset>\d+)")
+_OLD_OFFSET: Final = re.compile(r"^offset=(?P<offset>\d{1,19})")
 _OLD_GROUP: Final = re.compile(r"^group_metadata::group=(?P<group>.*)$")
 _OLD_MEMBER: Final = re.compile(r"(?P<member>[^{},=\[\]]+)=\[(?P<partitions>[^\[\]]*)\](?::[0-9A-F]*)?")
 

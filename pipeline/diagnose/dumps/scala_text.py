@@ -20,20 +20,20 @@ from rebalance_check.pipeline.diagnose.facts import (
 )
 
 GROUP: Final = re.compile(
-    r"^(?P<group>.*?)::GroupMetadata\(groupId=.*?, generation=(?P<generation>-?\d+), "
+    r"^(?P<group>.*?)::GroupMetadata\(groupId=.*?, generation=(?P<generation>-?\d{1,10}), "
     r"protocolType=(?:Some\((?P<type>[^)]*)\)|None), currentState=(?P<state>\w+), members=\w*(?P<members>\(.*\))\)"
 )
 COMMIT: Final = re.compile(
     r"^\[(?P<group>.*),(?P<topic>[\w.-]+),(?P<partition>\d+)\]::"
-    r"(?:OffsetAndMetadata\(offset=(?P<offset>-?\d+), .*?commitTimestamp=(?P<time>\d+)"
-    r"|\[OffsetMetadata\[(?P<old_offset>-?\d+),.*?CommitTime (?P<old_time>\d+))"
+    r"(?:OffsetAndMetadata\(offset=(?P<offset>-?\d{1,19}), .*?commitTimestamp=(?P<time>\d{1,19})"
+    r"|\[OffsetMetadata\[(?P<old_offset>-?\d{1,19}),.*?CommitTime (?P<old_time>\d{1,19}))"
 )
 DELETED_COMMIT: Final = re.compile(r"^\[(?P<group>.*),(?P<topic>[\w.-]+),(?P<partition>\d+)\]::NULL$")
 DELETED_GROUP: Final = re.compile(r"^(?P<group>.+)::NULL$")
 MEMBER: Final = re.compile(
     r"MemberMetadata\(memberId=(?P<member>[^,]*), (?:groupInstanceId=(?:Some\((?P<instance>[^)]*)\)|None), )?"
-    r"clientId=(?P<client>[^,]*), clientHost=(?P<host>[^,]*), sessionTimeoutMs=(?P<session>\d+), "
-    r"rebalanceTimeoutMs=(?P<rebalance>\d+), supportedProtocols=List\((?P<protocols>[^)]*)\)"
+    r"clientId=(?P<client>[^,]*), clientHost=(?P<host>[^,]*), sessionTimeoutMs=(?P<session>\d{1,10}), "
+    r"rebalanceTimeoutMs=(?P<rebalance>\d{1,10}), supportedProtocols=List\((?P<protocols>[^)]*)\)"
 )
 SIGN: Final = re.compile(r"::(?:GroupMetadata\(groupId=|OffsetAndMetadata\(offset=|\[OffsetMetadata\[|NULL$)")
 """A text that each of these lines has."""
@@ -71,7 +71,9 @@ def _group(found: re.Match[str], place: Place) -> Read:
         members=tuple(_member(row) for row in rows),
     )  # fmt: skip
     missing = found["members"].count("MemberMetadata(") - len(rows)
-    return (recorded, NotUnderstood(place, f"{missing} members are in a form that is not known")) if missing else (recorded,)
+    if not missing:
+        return (recorded,)
+    return (recorded, NotUnderstood(place, f"{missing} members are in a form that is not known"))
 
 
 def _member(row: re.Match[str]) -> RecordedMember:
