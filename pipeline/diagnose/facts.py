@@ -387,7 +387,7 @@ class AssignmentsHidden(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolTypeSeen(Fact):
-    """The protocol type of a group, as ``kafka-groups`` lists it, or ``kafka-consumer-groups`` refuses to describe it."""
+    """The protocol type of a group: ``kafka-groups`` lists it, ``kafka-consumer-groups`` refuses all but consumer."""
 
     protocol_type: str
 

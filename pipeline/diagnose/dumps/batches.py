@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -39,8 +38,7 @@ class Record(NamedTuple):
     value: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """A batch. ``data`` are all its bytes, the head included."""
 
     base_offset: int
@@ -50,7 +48,6 @@ class Batch:
     max_time_ms: int
     producer: int
     count: int
-    crc: int
     data: bytes
 
     @property
@@ -75,7 +72,7 @@ def batch_of(data: bytes) -> Batch:
     found = crc32c(memoryview(data)[_CRC_FROM:])
     if found != crc:
         raise BadBatch(f"the checksum of the batch is {found:08x}, and {crc:08x} is written: its bytes are damaged")
-    return Batch(base, attributes, base + delta, first, latest, producer, count, crc, data)
+    return Batch(base, attributes, base + delta, first, latest, producer, count, data)
 
 
 def records_of(batch: Batch) -> Iterator[Record]:

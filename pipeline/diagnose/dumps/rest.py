@@ -26,6 +26,10 @@ _OPENING: Final = re.compile(r"[\[{]")
 _DATE_HEADER: Final = re.compile(r"^(?:[<*] )?date: ", re.IGNORECASE)
 _LONGEST: Final = 1 << 24
 """So many characters has a document at most."""
+_NEW: Final = ('{"', '[{"')
+"""A document on one line; one on several begins with a bracket alone."""
+_DEEPEST: Final = 3
+"""So deep stands a reply in lists and objects around it."""
 _SECONDS_BELOW: Final = 1e11
 _DECODER: Final = json.JSONDecoder()
 
@@ -36,7 +40,7 @@ def is_rest(head: str) -> bool:
 
 
 def read_rest(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Fact | NotUnderstood]:
-    """The facts of numbered lines. A document's place is its first line; a line of ``date`` or a header gives its time."""
+    """The facts of numbered lines. A document's place is its first line; a line of ``date``, or a header, its time."""
     reading = _Reading(source)
     for number, raw in lines:
         yield from reading.on_line(number, raw.rstrip("\r\n"))
@@ -57,6 +61,9 @@ class _Reading:
 
     def on_line(self, number: int, text: str) -> Iterator[Fact | NotUnderstood]:
         """The facts of the documents that end on the line."""
+        if self.parts and text.startswith(_NEW):
+            yield NotUnderstood(Place(self.source, self.begun), "the JSON document has no end")
+            self.parts = []
         if not self.parts:
             if not ("{" in text or "[" in text):
                 self.time = date_of(_DATE_HEADER.sub("", text)) or self.time
@@ -88,17 +95,16 @@ class _Reading:
             yield from self._reply(found, self.time, "")
             at = _begin(text, end)
 
-    def _reply(self, found: Any, time: Stamp | None, asked: str) -> Iterator[Fact | NotUnderstood]:
+    def _reply(self, found: Any, time: Stamp | None, asked: str, depth: int = 0) -> Iterator[Fact | NotUnderstood]:
         """The facts of a reply, of an object around one, or of a list of them."""
-        if isinstance(found, list):
+        if isinstance(found, list) and depth < _DEEPEST:
             for each in found:
-                yield from self._reply(each, time, asked)
-            return
-        if not isinstance(found, dict):
+                yield from self._reply(each, time, asked, depth + 1)
+        if not isinstance(found, dict) or depth > _DEEPEST:
             return
         body = next((found[name] for name in BODIES if isinstance(found.get(name), dict | list)), None)
         if body is not None:
-            yield from self._reply(body, _time_of(found) or time, str(found.get("asked", "")))
+            yield from self._reply(body, _time_of(found) or time, str(found.get("asked", "")), depth + 1)
         elif _is_status(found):
             yield from self._status(found, time, asked)
         else:
