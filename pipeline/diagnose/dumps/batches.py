@@ -47,7 +47,7 @@ class Batch(NamedTuple):
     base_time_ms: int
     max_time_ms: int
     producer: int
-    count: int
+    records: int
     data: bytes
 
     @property
@@ -88,7 +88,7 @@ def records_of(batch: Batch) -> Iterator[Record]:
             raise BadBatch(str(error)) from error
     fixed = batch.max_time_ms if batch.attributes & _APPEND_TIME else None
     at = 0
-    for _ in range(batch.count):
+    for _ in range(batch.records):
         try:
             record, at = _record(body, at, batch, fixed)
         except IndexError as error:

@@ -6,8 +6,10 @@ import re
 from calendar import timegm
 from typing import Final
 
-from rebalance_check.pipeline.diagnose.logs.stamps import MONTHS, Stamp, stamp
+from rebalance_check.pipeline.diagnose.logs.stamps import Stamp, stamp
 
+_NAMES: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS: Final = {name: number for number, name in enumerate(_NAMES, start=1)}
 _DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
 _CLOCK: Final = r"(?P<hour>\d\d?):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?"
 _ZONE: Final = r"(?: (?P<zone>[A-Z]{2,5}|[+-]\d{2,4}))?"

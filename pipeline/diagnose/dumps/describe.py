@@ -165,9 +165,10 @@ def _group(cells: dict[str, str], at: dict[str, Any]) -> Iterator[Fact]:
     if "STATE" in cells:
         members = int(cells["#MEMBERS"]) if "#MEMBERS" in cells else None
         yield GroupDescribed(state=cells["STATE"], members=members, assignor=_cell(cells, "ASSIGNMENT-STRATEGY"), **at)
-    kind = _MODERN.get(cells.get("TYPE", ""), "consumer" if _number(cells.get("GROUP-EPOCH", "")) is not None else None)
+    epoch = _number(cells.get("GROUP-EPOCH", ""))
+    kind = _MODERN["Consumer"] if epoch is not None else _MODERN.get(cells.get("TYPE", ""))
     if kind is not None:
-        yield ModernGroupSeen(kind=kind, epoch=_number(cells.get("GROUP-EPOCH", "")), **at)
+        yield ModernGroupSeen(kind=kind, epoch=epoch, **at)
     elif protocol := _cell(cells, "PROTOCOL"):
         yield ProtocolTypeSeen(protocol_type=protocol, **at)
 
