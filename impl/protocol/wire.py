@@ -1,4 +1,7 @@
-"""Kafka's classic struct types, read and written: big endian, lengths in front, no tagged fields."""
+"""Kafka's classic struct types, read and written: big endian, lengths in front, no tagged fields.
+
+The reader knows the compact types of flexible versions (KIP-482), too.
+"""
 
 from __future__ import annotations
 
@@ -98,6 +101,51 @@ class Reader:
         if count > len(self._data) - self._offset:
             raise self.fail(field, f"announces {count} elements with {len(self._data) - self._offset} bytes left")
         return None if count < 0 else count
+
+    def uvarint(self, field: str) -> int:
+        """An unsigned number of seven bits a byte, at most 32 bits long."""
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self._take(1, field)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise self.fail(field, "is a number of more than 32 bits")
+
+    def compact_string(self, field: str) -> str:
+        """A string of a flexible version that may not be null.
+
+        Raises: `MalformedBytes`.
+        """
+        value = self.compact_nullable_string(field)
+        if value is None:
+            raise self.fail(field, "is a null string where none is allowed")
+        return value
+
+    def compact_nullable_string(self, field: str) -> str | None:
+        """A string of a flexible version: its length and one, 0 for null."""
+        length = self.uvarint(field)
+        return None if length == 0 else self._take(length - 1, field).decode("utf-8", "replace")
+
+    def compact_bytes(self, field: str) -> bytes:
+        """Bytes of a flexible version; null reads as none."""
+        return self._take(max(self.uvarint(field) - 1, 0), field)
+
+    def compact_count(self, field: str) -> int:
+        """The number of elements of an array of a flexible version; null reads as 0.
+
+        Raises: `MalformedBytes`.
+        """
+        count = max(self.uvarint(field) - 1, 0)
+        if count > len(self._data) - self._offset:
+            raise self.fail(field, f"announces {count} elements with {len(self._data) - self._offset} bytes left")
+        return count
+
+    def skip_tagged_fields(self, field: str) -> None:
+        """The tagged fields at the end of a struct of a flexible version, which a later release may have added."""
+        for _ in range(self.uvarint(field)):
+            self.uvarint(field)
+            self._take(self.uvarint(field), field)
 
     def _number(self, form: struct.Struct, field: str) -> int:
         value: int = form.unpack(self._take(form.size, field))[0]

@@ -317,13 +317,16 @@ class RecordedMember:
     claimed_generation: int | None = None
     assignment: tuple[str, ...] | None = None
     """None where the source leaves the assignments out."""
+    worker: str = ""
+    """The host and port of a Connect worker, as statuses name it. Its ``owned`` and ``assignment`` are its work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecorded(Fact):
     """A record of the group in ``__consumer_offsets``: one completed generation.
 
-    ``state_time_ms`` is the end of its join phase.
+    ``state_time_ms`` is the end of its join phase, ``partition`` the one of ``__consumer_offsets`` where the source
+    names it. Kafka 4 writes a record of generation 0 and no protocol type when it creates a group.
     """
 
     generation: int
@@ -332,6 +335,7 @@ class GroupRecorded(Fact):
     protocol_type: str
     members: tuple[RecordedMember, ...]
     state_time_ms: int | None = None
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,7 +362,7 @@ class GroupDescribed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRowDescribed(MemberFact):
-    """A row of ``--members``: ``partitions`` None where the table has only ``count``."""
+    """A row of ``--members``. ``partitions`` None: the table has only ``count``; ``count`` None: it is hidden."""
 
     client: str
     host: str
@@ -375,6 +379,19 @@ class PartitionDescribed(Fact):
     end: int | None
     member: str | None
     client: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentsHidden(Fact):
+    """``kafka-consumer-groups`` warns that the group rebalances. The table next to the warning, in most cases the one
+    behind it, shows no assignments or old ones: a partition without a member in it may have an owner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolTypeSeen(Fact):
+    """The protocol type of a group: ``kafka-groups`` lists it, ``kafka-consumer-groups`` refuses all but consumer."""
+
+    protocol_type: str
 
 
 # ------------------------------------------------------------------------------------------------------- Kafka Connect
@@ -458,10 +475,14 @@ class StatusRecorded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRecorded(Fact):
-    """A record of the config topic. No values but counts and target states: configs hold passwords."""
+    """A record of the config topic. No values but counts and target states: configs hold passwords.
+
+    ``deleted``: it is a tombstone.
+    """
 
     key: str
     value: str = ""
+    deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
