@@ -1,27 +1,33 @@
 """Lines of a log to records: envelope and stamp taken off, lines without a stamp joined to the record before.
 
 One way reads all layouts: a record begins at a time stamp, at a JSON object with a message, or at ``[thread] LEVEL``;
-the message is searched for sentences, so that level, thread and logger before it do no harm. Only the logger at the end
-of Kafka's own layout, ``(kafka.coordinator.group.GroupCoordinator)``, is taken off.
+the message is searched for sentences, so that level, thread and logger before it do no harm. Only a logger at the
+end, as in Kafka's own layout, ``(kafka.coordinator.group.GroupCoordinator)``, is taken off.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from rebalance_check.pipeline.diagnose.facts import Place
+from rebalance_check.pipeline.diagnose.logs.logfmt import LOGFMT, logfmt
 from rebalance_check.pipeline.diagnose.logs.stamps import DAY_MS, Stamp, outer_stamp, stamp
 from rebalance_check.pipeline.diagnose.logs.wrappers import Unwrapped, unwrapped
 
-LOGGER_AT_END: Final = re.compile(r" \((?P<logger>[A-Za-z_$][\w$]*(?:\.[\w$]+)+)(?::\d+)?\)$")
-UNSTAMPED: Final = re.compile(r"^(?:\[[^\]]*\] )?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
+LOGGER_AT_END: Final = re.compile(
+    r"(?: \(|   \[)(?P<logger>[A-Za-z_$][\w$]*(?:\.[\w$]+)+)(?::\d+)?[)\]](?: \[[^\[\]]*\])?$"
+)
+"""``(logger)`` of Kafka's layout, with a thread behind it in JBoss's; ``   [logger]`` of Debezium's images."""
+UNSTAMPED: Final = re.compile(
+    r"^(?:\[[^\]]*\] )?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\b|^\[(?:DEBUG|INFO|WARN|ERROR)\] "
+)
 PREFIXED: Final = re.compile(r"^\[[A-Za-z][\w-]*\] (?=\d{4}/)")
 """The prefix of a Go logger, as sarama's documentation sets it."""
-JSON_MESSAGES: Final = ("message", "msg", "log")
+MESSAGES: Final = ("message", "msg", "log")
 JSON_TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "instant")
 JSON_THREADS: Final = ("process.thread.name", "thread_name", "thread")
 THREAD: Final = re.compile(r"\[(?P<thread>(?!Consumer |Group|Worker )[^\[\]]*)\]")
@@ -45,6 +51,8 @@ class LogRecord:
     exact: bool = True
     unstamped: bool = False
     """Whether it stands before the first record: a line that belongs to none."""
+    fields: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """All keys of a JSON object or of a logfmt line, as a structured logger writes them."""
 
 
 @dataclass(slots=True)
@@ -114,6 +122,8 @@ def _record(line: Unwrapped, place: Place) -> LogRecord | None:
     text = line.text
     if text.startswith("{") and (found := _json_record(text, place)) is not None:
         return found
+    if LOGFMT.match(text) and (found := _of_fields(logfmt(text), place)) is not None:
+        return found
     prefix = PREFIXED.match(text)
     time = stamp(text, prefix.end() if prefix else 0)
     if time is None and not UNSTAMPED.match(text):
@@ -164,17 +174,21 @@ def _without_logger(text: str) -> tuple[str, str]:
 def _json_record(text: str, place: Place) -> LogRecord | None:
     try:
         row = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    message = next((row[name] for name in JSON_MESSAGES if isinstance(row.get(name), str)), None)
+    return _of_fields(row, place)
+
+
+def _of_fields(row: Mapping[str, Any], place: Place) -> LogRecord | None:
+    message = next((row[name] for name in MESSAGES if isinstance(row.get(name), str)), None)
     if message is None:
         return None
     thread = next((str(row[name]) for name in JSON_THREADS if row.get(name)), "")
     logger = str(row.get("log.logger") or row.get("logger_name") or row.get("logger") or "")
-    return _made(_json_time(row), place, message, logger, thread)
+    return replace(_made(_json_time(row), place, message, logger, thread), fields=row)
 
 
-def _json_time(row: dict[str, Any]) -> Stamp | None:
+def _json_time(row: Mapping[str, Any]) -> Stamp | None:
     for name in JSON_TIMES:
         value = row.get(name)
         if isinstance(value, str) and (found := stamp(value)) is not None:
