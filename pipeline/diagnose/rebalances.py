@@ -296,7 +296,7 @@ def _membership_triggers(found: Sequence[Rebalance], facts: Sequence[Fact]) -> N
                 current.trigger = Trigger(cause_of_leave(left.reason), left.member, left.reason)
             elif arrived:
                 current.trigger = Trigger(Cause.NEW_MEMBER, arrived)
-            elif gone := sorted(set(before).difference(current.members or before)):
+            elif gone := sorted(set(before).difference(before if current.members is None else current.members)):
                 current.trigger = Trigger(Cause.LEFT, gone[0])
         known.update(ids)
         before = current.members or ()

@@ -14,6 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from rebalance_check.pipeline.diagnose.dumps.console import is_console, read_console
+from rebalance_check.pipeline.diagnose.dumps.describe import is_describe, read_describe
+from rebalance_check.pipeline.diagnose.dumps.dump_log import is_dump_log, read_dump_log
+from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
+from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, read_segment
 from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, Place
 from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
@@ -61,7 +66,13 @@ class TextKind:
     read: Reader
 
 
-TEXT_KINDS: Final[tuple[TextKind, ...]] = (TextKind("recorded history", is_history, history_facts),)
+TEXT_KINDS: Final[tuple[TextKind, ...]] = (
+    TextKind("recorded history", is_history, history_facts),
+    TextKind("output of kafka-dump-log", is_dump_log, read_dump_log),
+    TextKind("output of the console consumer", is_console, read_console),
+    TextKind("Connect's REST statuses", is_rest, read_rest),
+    TextKind("output of kafka-consumer-groups", is_describe, read_describe),
+)
 
 
 def expanded(paths: Sequence[Path]) -> list[list[Path]]:
@@ -103,6 +114,9 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     if not head.strip():
         source.kind, source.fault = "nothing", "the file is empty"
         return source
+    if is_segment(lines.first_bytes()):
+        _read_segment(path, source)
+        return source
     if "\0" in head[:4_096]:
         source.kind, source.fault = "nothing", "the file is binary, and no segment of a topic"
         return source
@@ -117,6 +131,14 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
         source.fault = f"reading ends after line {lines.number}: {error}"
     source.lines = lines.number
     return source
+
+
+def _read_segment(path: Path, source: Source) -> None:
+    source.kind = "segment of a topic"
+    with path.open("rb") as file:
+        for one in read_segment(file, path.name):
+            source.take([one])
+            source.lines += 1
 
 
 def _read_log(lines: Lines, source: Source, reader: ProcessLogs) -> None:
@@ -154,6 +176,11 @@ class Lines:
                 return file.read(HEAD).decode("utf-8", "replace")
         except (EOFError, zlib.error) as error:
             raise OSError(f"its compression is damaged: {error}") from error
+
+    def first_bytes(self) -> bytes:
+        """The first part of the file, as it is."""
+        with self._open() as file:
+            return file.read(HEAD)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         self.number = 0

@@ -30,6 +30,10 @@ DEPLOYMENT: Final = frozenset(
     {Cause.NEW_MEMBER, Cause.CLOSED, Cause.LEFT, Cause.UNSUBSCRIBED, Cause.STATIC_CHANGE, Cause.EXPIRED}
 )
 """Causes of a rolling restart or of a crash: within a window a client counts once with all of them."""
+EMPTIED: Final = 2
+"""A group that is empty more often in a window loses all its members again and again."""
+RESTLESS: Final = 3
+"""So many times the threshold is a storm whatever the causes: restarts of a few members cost fewer rebalances."""
 MACHINE_MADE: Final = 0.15
 """Distances that spread less come from a timer."""
 RULE_OF: Final = {
@@ -60,11 +64,19 @@ def storm(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """Too many rebalances, or too much time in them, within a window (rebalance-rate-per-hour of KIP-429)."""
     counted = _counted(group)
     window = _fullest(counted, limits.window_ms)
+    everything = _fullest(_dated(group.rebalances), limits.window_ms)
+    emptied = sum(one.emptied for one in everything)
     busy_ms = _busiest(group.rebalances, limits.window_ms)
     is_busy = busy_ms > limits.storm_share * limits.window_ms and len(counted) > 2
-    if len(window) <= limits.storm_rebalances and not is_busy:
+    is_restless = emptied > EMPTIED or len(everything) > RESTLESS * limits.storm_rebalances
+    if len(window) > limits.storm_rebalances:
+        stormy = window
+    elif is_restless and not group.is_connect:
+        stormy = everything
+    elif is_busy:
+        stormy = counted
+    else:
         return
-    stormy = window if len(window) > limits.storm_rebalances else counted
     first, last = stormy[0], stormy[-1]
     causes = Counter(one.trigger.cause for one in stormy)
     cause, count = causes.most_common(1)[0]
@@ -90,14 +102,16 @@ def storm(group: Group, limits: Thresholds) -> Iterator[Finding]:
     )
 
 
+def _dated(found: Sequence[Rebalance]) -> list[Rebalance]:
+    return [one for one in found if one.began_ms is not None or one.joined_ms is not None]
+
+
 def _counted(group: Group) -> list[Rebalance]:
     """The rebalances that count: a follow-up belongs to the one before, a client's restarts count once."""
     knows = any(one.trigger.cause is not Cause.UNKNOWN for one in group.rebalances)
     counted: list[Rebalance] = []
     deployed: set[tuple[str, str]] = set()
-    for one in group.rebalances:
-        if one.began_ms is None and one.joined_ms is None:
-            continue
+    for one in _dated(group.rebalances):
         if knows and one.trigger.cause is Cause.UNKNOWN:
             continue  # it may be a member's first start, or its end
         if one.trigger.cause is Cause.FOLLOW_UP or (group.is_connect and one.trigger.cause is Cause.REJOINED):

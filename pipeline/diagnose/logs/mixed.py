@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
 from rebalance_check.pipeline.diagnose.logs.broker import BrokerLog
+from rebalance_check.pipeline.diagnose.logs.connect import ConnectLog
 from rebalance_check.pipeline.diagnose.logs.java import JavaClientLog
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord
 
@@ -16,6 +17,7 @@ class ProcessLogs:
     def __init__(self) -> None:
         self._broker = BrokerLog()
         self._java: dict[str, JavaClientLog] = {}
+        self._connect: dict[str, ConnectLog] = {}
 
     def read(self, record: LogRecord) -> Iterator[tuple[str, Fact | NotUnderstood]]:
         """The facts of a record, each with the kind of process that says it."""
@@ -24,3 +26,6 @@ class ProcessLogs:
         java = self._java.setdefault(record.process, JavaClientLog())
         for found in java.read(record):
             yield "Java consumers", found
+        connect = self._connect.setdefault(record.process, ConnectLog())
+        for found in connect.read(record):
+            yield "a Connect worker", found

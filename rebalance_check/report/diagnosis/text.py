@@ -211,7 +211,7 @@ def _clock(clock: Clock | None) -> str:
     if clock is None:
         return ""
     if clock.untimed:
-        return "; has no times, placed by its generations"
+        return "; has no times"
     if clock.assumed:
         return "; names no time zone, taken for UTC"
     if clock.shift_ms:

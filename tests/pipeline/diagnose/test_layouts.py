@@ -109,7 +109,7 @@ def test_a_file_that_is_cut_in_the_middle_of_its_compression_is_read_as_far_as_i
 
 @pytest.mark.parametrize(("content", "fault"), [
     (b"", "the file is empty"),
-    (b"\x00\x01" * 100, "binary"),
+    (b"\x7fELF\x02\x01\x01\x00" * 100, "binary"),
     (b"\x1f\x8b\x08\x00broken", "its compression is damaged"),
 ])  # fmt: skip
 def test_a_file_that_is_no_text_is_said_to_be_so(content: bytes, fault: str, tmp_path: Path) -> None:
