@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.clocks import Clock, aligned
-from rebalance_check.pipeline.diagnose.findings import causes, coordinators, identities, owners, rules, storms
+from rebalance_check.pipeline.diagnose.findings import causes, connect, coordinators, identities, owners, rules, storms
 from rebalance_check.pipeline.diagnose.findings.finding import Finding, Kind, Severity, Thresholds
 from rebalance_check.pipeline.diagnose.group import Group, groups
 from rebalance_check.pipeline.diagnose.sources import Source, expanded, missing, read_family
 
 RULES: Final[tuple[Callable[[Group, Thresholds], Iterator[Finding]], ...]] = (
     owners.findings, storms.findings, causes.findings, identities.findings, coordinators.findings,
+    connect.findings,
 )  # fmt: skip
 _RANK: Final = {Severity.FAULT: 0, Severity.COST: 1, Severity.NOTE: 2}
 _FIRST: Final = {"two-owners": 0, "stuck": 1, "storm": 2}

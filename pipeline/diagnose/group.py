@@ -11,6 +11,7 @@ from rebalance_check.pipeline.diagnose.clocks import Clock
 from rebalance_check.pipeline.diagnose.facts import (
     AssignmentStored,
     ClientFact,
+    ConfigRecorded,
     CoordinatorMoved,
     Fact,
     GroupLoaded,
@@ -20,6 +21,7 @@ from rebalance_check.pipeline.diagnose.facts import (
     ModernGroupSeen,
     Place,
     RebalanceBegan,
+    StatusRecorded,
     WorkerFact,
 )
 from rebalance_check.pipeline.diagnose.members import Members
@@ -75,7 +77,8 @@ class Group:
     def is_connect(self) -> bool:
         """Whether its members are Connect workers."""
         return any(
-            isinstance(fact, WorkerFact) or (isinstance(fact, GroupRecorded) and fact.protocol_type == "connect")
+            isinstance(fact, WorkerFact | StatusRecorded | ConfigRecorded)
+            or (isinstance(fact, GroupRecorded) and fact.protocol_type == "connect")
             for fact in self.facts
         )
 
@@ -121,6 +124,7 @@ def groups(
             by_name.setdefault(fact.group, []).append(fact)
         if fact.time_ms is not None and not isinstance(fact, ClientFact):
             last = max(last or 0, fact.time_ms)
+    _adopt(by_name, facts, only)
     found = [
         Group(name, sorted(own, key=_order), {clock.source: clock for clock in clocks}, last_ms=last)
         for name, own in by_name.items()
@@ -128,6 +132,23 @@ def groups(
     for group in found:
         group.moves = _moves_of(group, moved)
     return sorted(found, key=lambda group: (-len(group.facts), group.name))
+
+
+OF_CONNECT: Final = "Connect"
+"""The name of a Connect group that no source names: statuses and configs do not."""
+
+
+def _adopt(by_name: dict[str, list[Fact]], facts: Mapping[str, Sequence[Fact]], only: frozenset[str]) -> None:
+    """Statuses and configs name no group: they are those of the only Connect group, if there is one."""
+    own: list[Fact] = [
+        fact for found in facts.values() for fact in found if isinstance(fact, StatusRecorded | ConfigRecorded)
+    ]
+    nameless = [fact for fact in own if not fact.group]
+    workers = [name for name, found in by_name.items() if Group(name, found).is_connect]
+    if nameless and len(workers) == 1:
+        by_name[workers[0]] += nameless
+    elif nameless and not workers and not only:
+        by_name[OF_CONNECT] = nameless
 
 
 _ANYWHERE: Final = Place("", 0)

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 
 from rebalance_check.pipeline.diagnose.facts import (
     ClientFact,
+    CoordinatorUnavailable,
     Fact,
     JoinSent,
     MemberExpired,
     MemberLeft,
     MembersEvicted,
     PollTimedOut,
+    ProcessStarted,
+    RequestRefused,
+    Revoked,
 )
 from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
@@ -149,7 +153,7 @@ def expiries(group: Group, limits: Thresholds) -> Iterator[Finding]:
     clients = Counter(group.members.client(fact.member) for fact in expired)
     session = max(session_timeout_ms(group, fact.member, limits) for fact in expired)
     known = any(one.session_timeout_ms for one in group.members.by_id.values())
-    how = {_how_expired(group, fact) for fact in expired}
+    how = {_how_expired(group, fact, limits) for fact in expired}
     often = max(clients.values()) > 2
     yield Finding(
         rule=rules.EXPIRED,
@@ -171,24 +175,25 @@ def expiries(group: Group, limits: Thresholds) -> Iterator[Finding]:
     )
 
 
-def _how_expired(group: Group, fact: MemberExpired) -> str:
+def _how_expired(group: Group, fact: MemberExpired, limits: Thresholds) -> str:
     """Killed, frozen or cut off, by the client's own log."""
-    client = group.members.client(fact.member)
-    own = [
-        each
-        for each in group.facts
-        if isinstance(each, ClientFact)
-        and each.time_ms is not None
-        and (each.member == fact.member or (each.instance or each.client) == client)
-    ]
-    if not own or fact.time_ms is None:
+    client, expired_ms = group.members.client(fact.member), fact.time_ms
+    own = [each for each in group.facts if isinstance(each, ClientFact) and each.time_ms is not None
+           and (each.member == fact.member or (each.instance or each.client) == client)]  # fmt: skip
+    if not own or expired_ms is None:
         return f"{client} stopped sending heartbeats: killed, frozen or cut off"
-    after = [each for each in own if (each.time_ms or 0) > fact.time_ms and each.member in {fact.member, ""}]
-    if not after:
+    before = [each for each in own if (each.time_ms or 0) <= expired_ms]
+    after = next((each for each in own if (each.time_ms or 0) > expired_ms), None)
+    if after is None and before and isinstance(before[-1], Revoked) and before[-1].instance:
+        return f"{client} stopped for good: a static member sends no LeaveGroup, and expires a session later"
+    if after is None:
         return f"{client} was killed, or its log is cut: its last line about the group is {own[-1].place}"
-    if isinstance(after[0], PollTimedOut):
-        return f"{client} was frozen: its first line after the pause is {after[0].place}"
-    return f"{client} lived on, and its heartbeats did not arrive: see {after[0].place}"
+    if isinstance(after, ProcessStarted):
+        return f"{client} was killed or crashed: its next start is {after.place}"
+    silent = not before or expired_ms - (before[-1].time_ms or 0) > session_timeout_ms(group, fact.member, limits) / 2
+    if silent and isinstance(after, PollTimedOut | CoordinatorUnavailable | RequestRefused):
+        return f"{client} was frozen: its first line after the pause is {after.place}"
+    return f"{client} lived on, and its heartbeats did not arrive: see {after.place}"
 
 
 # ------------------------------------------------------------------------------------------------------------- hold-ups

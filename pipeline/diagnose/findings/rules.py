@@ -214,3 +214,57 @@ UNSTICKY: Final = _rule(
     source="KIP-54; KIP-792",
     remedy="check for members that lose their membership (poll timeouts, resets), and upgrade the clients",
 )
+WORK_RUNS_TWICE: Final = _rule(
+    "work-runs-twice",
+    "a connector or task runs on two Connect workers at one time",
+    threshold="longer than twice the skew of the clocks",
+    source="KIP-415; DistributedHerder, Worker.awaitStopTask",
+    remedy="raise task.shutdown.graceful.timeout.ms above the connector's stop time; keep workers from long pauses; use "
+    "exactly-once support, which fences the former task (KIP-618)",
+)
+WORKERS_DISAGREE: Final = _rule(
+    "workers-disagree",
+    "workers of one generation name different leaders or config offsets",
+    source="KIP-415; ConnectProtocol.Assignment",
+    remedy="check that all workers use the same group id, config topic and cluster, and one release",
+)
+ROUNDS_WITHOUT_CHANGE: Final = _rule(
+    "rounds-without-change",
+    "a round of Connect workers leaves members, configs and work as they were",
+    threshold="one is a note, more than one in ten are a cost",
+    source="KIP-415; IncrementalCooperativeAssignor",
+    remedy="upgrade Connect; look for connectors that ask for reconfiguration again and again",
+)
+SCHEDULED_DELAY: Final = _rule(
+    "scheduled-delay",
+    "the work of a lost worker waits for its return",
+    source="KIP-415 (scheduled.rebalance.max.delay.ms)",
+    remedy="set scheduled.rebalance.max.delay.ms a little above the restart time of a worker: a longer delay keeps "
+    "lost work waiting, a shorter one moves it twice",
+)
+CONFIG_BEHIND: Final = _rule(
+    "config-behind",
+    "a worker has not read the configs that its assignment is based on",
+    threshold="more than five times",
+    source="DistributedHerder.handleRebalanceCompleted",
+    remedy="check the worker's access to the config topic, and worker.sync.timeout.ms",
+)
+WORK_FAILED: Final = _rule(
+    "work-failed",
+    "a connector or task failed",
+    source="AbstractStatus.State.FAILED",
+    remedy="mend the cause, then restart it: POST /connectors/NAME/restart?includeTasks=true&onlyFailed=true (KIP-745)",
+)
+WORK_UNASSIGNED: Final = _rule(
+    "work-unassigned",
+    "a task stays UNASSIGNED",
+    threshold="60 s: a round is over by then",
+    source="KIP-415; DistributedHerder",
+    remedy="restart the task; if that does not help, restart the leader; check that the group has enough workers",
+)
+SHOWN_RUNNING: Final = _rule(
+    "shown-running",
+    "a status says RUNNING on a worker that is gone",
+    source="KafkaStatusBackingStore",
+    remedy="do not take REST's RUNNING for life: watch the members of the workers' group as well",
+)
