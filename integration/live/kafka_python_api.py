@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     KAFKA_PYTHON_RELEASE: str
+    KafkaAdminClient: Any
     KafkaConsumer: Any
     KafkaProducer: Any
     MemberState: Any
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 else:
     from kafka import (
         ConsumerRebalanceListener,
+        KafkaAdminClient,
         KafkaConsumer,
         KafkaProducer,
         OffsetAndMetadata,
@@ -58,6 +60,7 @@ __all__ = [
     "KAFKA_PYTHON_RELEASE",
     "ConsumerRebalanceListener",
     "CooperativeStickyAssignor",
+    "KafkaAdminClient",
     "KafkaConsumer",
     "KafkaProducer",
     "MemberState",

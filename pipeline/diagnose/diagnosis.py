@@ -73,11 +73,14 @@ class Diagnosis:
 
 def diagnose(paths: Sequence[Path], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:
     """The diagnosis of files and folders. ``only`` names groups; all if empty."""
-    sources = [
-        source for family in expanded([path for path in paths if path.exists()]) for source in read_family(family)
-    ]
-    sources += [missing(path) for path in paths if not path.exists()]
-    return of_sources(sources, only, limits)
+    return of_sources(read_paths(paths), only, limits)
+
+
+def read_paths(paths: Sequence[Path]) -> list[Source]:
+    """The sources in files and folders; one that is not there is a source with a fault."""
+    present = [path for path in paths if path.exists()]
+    sources = [source for family in expanded(present) for source in read_family(family)]
+    return sources + [missing(path) for path in paths if not path.exists()]
 
 
 def of_sources(sources: Sequence[Source], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:

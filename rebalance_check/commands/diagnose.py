@@ -9,8 +9,9 @@ import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console
-from rebalance_check.commands._options import Command, json_option, option
-from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, diagnose
+from rebalance_check.commands._extras import require
+from rebalance_check.commands._options import FILE, Command, json_option, option
+from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, of_sources, read_paths
 from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -22,7 +23,13 @@ _DEFAULTS: Final = Thresholds()
 
 
 @click.command("diagnose", cls=Command)
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="SOURCE...")
+@option("--bootstrap", metavar="HOST:PORT", help="Read a running cluster, too; nothing is written, no group is joined.")
+@option(
+    "--command-config", "config", type=FILE, metavar="FILE", help="Its security settings, as Kafka's tools take them."
+)
+@option("--topic", "topics", multiple=True, metavar="NAME",
+        help="Read this topic of the cluster, too: Connect's status and config topics; may be repeated.")  # fmt: skip
 @option("--group", "only", multiple=True, metavar="NAME", help="Diagnose this group alone; may be repeated.")
 @option("--timeline", "whole", is_flag=True, help="Show every row of a long timeline.")
 @option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value,
@@ -33,7 +40,8 @@ _DEFAULTS: Final = Thresholds()
         metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
 @ci_options()
 @json_option
-def command(sources: tuple[Path, ...], *, only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,
+def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
+            only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,
             join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
@@ -45,7 +53,15 @@ def command(sources: tuple[Path, ...], *, only: tuple[str, ...], whole: bool, fa
     """
     console = Console(as_json)
     limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms)
-    found = diagnose(sources, only, limits)
+    read = read_paths(sources)
+    if bootstrap is not None:
+        require("kafka")
+        from rebalance_check.commands._cluster_source import cluster_sources  # noqa: PLC0415 - needs an extra
+
+        read += cluster_sources(bootstrap, config, topics, only)
+    if not read:
+        raise click.UsageError("Name a file, a folder, or --bootstrap HOST:PORT.")
+    found = of_sources(read, only, limits)
     for line in lines(found, whole=whole):
         console.say(line)
     code = ExitCode(found.exit_code(Severity(fail_on)))

@@ -66,7 +66,7 @@ def _rounds(group: Group) -> dict[int, dict[str, WorkerJoined]]:
     return dict(sorted(found.items()))
 
 
-# -------------------------------------------------------------------------------------------------------- work runs twice
+# ------------------------------------------------------------------------------------------------------ work runs twice
 
 
 def runs_twice(group: Group) -> Iterator[Finding]:
@@ -137,7 +137,8 @@ def _is_good(joined: WorkerJoined) -> bool:
 def without_change(group: Group, rounds: Mapping[int, Round], limits: Thresholds) -> Iterator[Finding]:
     """Rounds that give every worker the work that it had, with the same configs, members and no delay."""
     same = [(generation, after) for (before_at, before), (generation, after) in pairwise(rounds.items())
-            if generation == before_at + 1 and _is_same(before, after) and not _work_between(group, before, after)]  # fmt: skip
+            if generation == before_at + 1 and _is_same(before, after)
+            and not _work_between(group, before, after)]  # fmt: skip
     if not same:
         return
     many = len(same) > 1 and len(same) > limits.needless_share * len(rounds)

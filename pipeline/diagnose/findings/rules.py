@@ -219,8 +219,8 @@ WORK_RUNS_TWICE: Final = _rule(
     "a connector or task runs on two Connect workers at one time",
     threshold="longer than twice the skew of the clocks",
     source="KIP-415; DistributedHerder, Worker.awaitStopTask",
-    remedy="raise task.shutdown.graceful.timeout.ms above the connector's stop time; keep workers from long pauses; use "
-    "exactly-once support, which fences the former task (KIP-618)",
+    remedy="raise task.shutdown.graceful.timeout.ms above the connector's stop time; keep workers from long pauses; "
+    "use exactly-once support, which fences the former task (KIP-618)",
 )
 WORKERS_DISAGREE: Final = _rule(
     "workers-disagree",
