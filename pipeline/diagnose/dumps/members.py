@@ -74,8 +74,10 @@ def _worker(member: RecordedMember, data: bytes) -> RecordedMember:
 
 
 def _given_work(member: RecordedMember, data: bytes) -> RecordedMember:
-    """The work after the round. Since KIP-415 an assignment has only the work to add and the work to give up; it is empty
-    where nothing changes."""
+    """The work after the round: since KIP-415 an assignment has only the work to add and the work to give up.
+
+    It has no bytes where nothing changes.
+    """
     if not data:
         return replace(member, assignment=member.owned)
     found = read_connect_assignment(data)

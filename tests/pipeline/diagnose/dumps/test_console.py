@@ -26,10 +26,10 @@ def key(group: str, kind: str = "type") -> dict[str, Any]:
     return {"key": {kind: 2, "data": {"group": group}}}
 
 
-VALUE = {
-    "version": 3,
-    "data": {"protocolType": "", "generation": 0, "protocol": None, "leader": None, "currentStateTimestamp": 5, "members": []},
+DATA: dict[str, Any] = {
+    "protocolType": "", "generation": 0, "protocol": None, "leader": None, "currentStateTimestamp": 5, "members": [],
 }  # fmt: skip
+VALUE: dict[str, Any] = {"version": 3, "data": DATA}
 
 
 def row(group: str, kind: str = "type", value: Any = VALUE) -> str:
@@ -44,8 +44,8 @@ def test_all_objects_of_a_line_are_read_and_the_log_at_its_end_is_not(read: Read
     assert [type(fact) for fact in facts] == [GroupRecorded] * 25
     assert {fact.place.number for fact in facts} == {1}
     assert [(fact.group, fact.generation, len(fact.members)) for fact in facts][:5] == [
-        ("tax-evicted", 2, 2), ("tax-evicted", 3, 2), ("tax-evicted", 4, 3), ("tax-evicted", 5, 2), ("tax-evicted", 6, 0),
-    ]  # fmt: skip
+        ("tax-evicted", generation, count) for generation, count in ((2, 2), (3, 2), (4, 3), (5, 2), (6, 0))
+    ]
     first = facts[0]
     assert (first.time_ms, first.state_time_ms) == (None, 1795875501242)
     assert first.members[0] == RecordedMember(
@@ -80,7 +80,7 @@ def test_a_tombstone_deletes_the_group(read: Read) -> None:
         (row("x")[:-30], "the JSON of a record is damaged"),
         (row("x", value="unknown"), "there is no field named data"),
         (row("x", value={"version": 3, "data": {}}), "Object missing required field"),
-        (row("x", value={"version": 3, "data": {**VALUE["data"], "generation": "1"}}), "Expected `int`, got `str`"),
+        (row("x", value={"version": 3, "data": {**DATA, "generation": "1"}}), "Expected `int`, got `str`"),
         ('{"key":{"type":31,"data":{}},"value":null}', "a record of type 31, which no known release writes"),
         ('{"key":{"type":2,"data":{"group":"x"}},"other":1}', "the JSON of a record has no value"),
         ('{"key":{"type":"two"},"value":null}', "a record of type -1"),
@@ -98,7 +98,7 @@ def test_bytes_that_are_no_base64_are_noted(read: Read) -> None:
         "memberId": "m", "groupInstanceId": None, "clientId": "c", "clientHost": "/h", "rebalanceTimeout": 1,
         "sessionTimeout": 2, "subscription": "A", "assignment": "",
     }  # fmt: skip
-    data = {**VALUE["data"], "protocolType": "consumer", "members": [member]}
+    data = {**DATA, "protocolType": "consumer", "members": [member]}
     recorded, note = read(read_console, "c", row("g", value={"version": 3, "data": data}))
     assert recorded.members[0].assignment is None
     assert note.why.startswith("the bytes of m are no base64")
@@ -106,8 +106,14 @@ def test_bytes_that_are_no_base64_are_noted(read: Read) -> None:
 
 # ---------------------------------------------------------------------------------------------------------------- scala
 
-MEMBER = "MemberMetadata(memberId=m-1, {instance}clientId=m, clientHost=/h, sessionTimeoutMs=6000, rebalanceTimeoutMs=7000, "
-GROUP = "my group::GroupMetadata(groupId=my group, generation=4, protocolType={type}, currentState={state}, members={members})"
+MEMBER = (
+    "MemberMetadata(memberId=m-1, {instance}clientId=m, clientHost=/h, sessionTimeoutMs=6000, rebalanceTimeoutMs=7000, "
+    "supportedProtocols=List(range))"
+)
+GROUP = (
+    "my group::GroupMetadata(groupId=my group, generation=4, protocolType={type}, currentState={state}, "
+    "members={members})"
+)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +121,7 @@ GROUP = "my group::GroupMetadata(groupId=my group, generation=4, protocolType={t
 )
 @pytest.mark.parametrize("kind", ["HashMap", "Map"])
 def test_a_group_in_scala_is_read(instance: str, expected: str, kind: str, read: Read) -> None:
-    member = MEMBER.format(instance=instance) + "supportedProtocols=List(range))"
+    member = MEMBER.format(instance=instance)
     text = GROUP.format(type="Some(consumer)", state="Stable", members=f"{kind}(m-1 -> {member})")
     assert read(read_console, "c", text) == [
         GroupRecorded(
@@ -133,7 +139,7 @@ COMMITTED = "[g,with,commas,a.b-c,7]::"
 @pytest.mark.parametrize(
     ("text", "offset", "time_ms"),
     [
-        ("OffsetAndMetadata(offset=12, leaderEpoch=Optional[3], metadata=a,b, commitTimestamp=17, expireTimestamp=None)", 12, 17),
+        ("OffsetAndMetadata(offset=12, leaderEpoch=Optional[3], metadata=a,b, commitTimestamp=17, x=None)", 12, 17),
         ("[OffsetMetadata[12,NO_METADATA],CommitTime 17,ExpirationTime 99]", 12, 17),
         ("NULL", None, None),
     ],
@@ -150,7 +156,7 @@ def test_a_commit_in_scala_is_read(text: str, offset: int | None, time_ms: int |
         ("g::NULL", [GroupDeleted]),
         (GROUP.format(type="None", state="Empty", members="HashMap()"), [GroupRecorded]),
         ("g::GroupMetadata(groupId=g, generation=one)", [NotUnderstood]),
-        (GROUP.format(type="None", state="Dead", members="Map(m -> MemberMetadata(memberId=m))"), [GroupRecorded, NotUnderstood]),
+        (GROUP.format(type="None", state="Dead", members="Map(MemberMetadata(m))"), [GroupRecorded, NotUnderstood]),
     ],
 )
 def test_other_lines_in_scala(text: str, kinds: list[type], read: Read) -> None:
@@ -186,7 +192,7 @@ STATUS = '{"state":"RUNNING","trace":null,"worker_id":"w:8083","generation":3}'
         (f"status-task-a-0\t{STATUS}", None),
         (f"status-task-a-0:{STATUS}", None),
         (f"status-task-a-0 = {STATUS}", None),
-        (json.dumps({"topic": "s", "partition": 0, "offset": 1, "ts": 17, "key": "status-task-a-0", "payload": STATUS}), 17),
+        (json.dumps({"topic": "s", "offset": 1, "ts": 17, "key": "status-task-a-0", "payload": STATUS}), 17),
     ],
 )
 def test_a_status_is_read_with_each_setting_of_the_formatter(line: str, time_ms: int | None, read: Read) -> None:
@@ -233,9 +239,14 @@ def test_no_secret_is_kept(line: str, read: Read) -> None:
 
 def test_console_outputs_are_recognised(sample: Callable[[str], bytes]) -> None:
     for name in (
-        "3.9.2/console-group-metadata.dump", "3.9.2/console-group-metadata-json.dump", "3.9.2/console-offsets.dump",
-        "4.3.1/console-offsets.dump", "connect-3.9.2/console-pipes-status.dump", "connect-4.3.1/console-pipes-configs.dump",
-    ):  # fmt: skip
+        "3.9.2/console-group-metadata.dump",
+        "3.9.2/console-group-metadata-json.dump",
+        "3.9.2/console-offsets.dump",
+        "4.3.1/console-offsets.dump",
+        "connect-3.9.2/console-pipes-status.dump",
+        "connect-4.3.1/console-pipes-configs.dump",
+    ):
         assert is_console(sample(name)[:65_536].decode()), name
-    for name in ("3.9.2/dumplog-__consumer_offsets-0.dump", "3.9.2/list-state.table", "connect-3.9.2/rest-status.jsonl"):
+    others = ("3.9.2/dumplog-__consumer_offsets-0.dump", "3.9.2/list-state.table", "connect-3.9.2/rest-status.jsonl")
+    for name in others:
         assert not is_console(sample(name)[:65_536].decode()), name

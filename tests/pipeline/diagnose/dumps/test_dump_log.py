@@ -102,7 +102,7 @@ OLD_GROUP = (
     'key: group_metadata::group=my::group payload: {"protocolType":"consumer","protocol":"range","generationId":1,'
     '"assignment":"{c-1-75=[in-0, in-1],c-2-80=[],c-3-1=[o-5]:0A0B}"}'
 )
-OFFSET = {"place": Place("dump.txt", 1), "time_ms": TIME, "group": "g,x"}
+OFFSET: dict[str, Any] = {"place": Place("dump.txt", 1), "time_ms": TIME, "group": "g,x"}
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_a_tombstone_of_a_plain_topic(payload: str, read: Read) -> None:
 
 
 def test_the_partition_is_that_of_the_dumped_file(read: Read) -> None:
-    group = f'{HEAD} key: {{"type":"2","data":{{"group":"g"}}}} payload: {{"version":"3","data":{{"protocolType":"",' \
-            '"generation":0,"protocol":null,"leader":null,"currentStateTimestamp":-1,"members":[]}}}}'.replace("}}}}", "}}")
+    value = '"protocolType":"","generation":0,"protocol":null,"leader":null,"currentStateTimestamp":-1,"members":[]'
+    group = f'{HEAD} key: {{"type":"2","data":{{"group":"g"}}}} payload: {{"version":"3","data":{{{value}}}}}'
     lines = ["Dumping /k/__consumer_offsets-17/0.log", group, "Dumping /k/other-1/0.log", group]
     assert [fact.partition for fact in read(read_dump_log, "d", "\n".join(lines))] == [17, None]
 

@@ -13,7 +13,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.pipeline.diagnose.dumps.records import RecordKind, kind_of, record_facts
+from rebalance_check.pipeline.diagnose.dumps.records import MODERN, RecordKind, kind_of, record_facts
 from rebalance_check.pipeline.diagnose.facts import (
     GroupDeleted,
     GroupRecorded,
@@ -167,7 +167,7 @@ def test_bytes_of_an_unknown_protocol_stay_unread(fields: Fields) -> None:
 def test_a_new_group_is_seen_and_no_more(number: int, kind: RecordKind, fields: Fields) -> None:
     key = fields([i16(number), "g", "member"])
     epoch = 6 if number in {3, 11, 17} else None
-    seen = ModernGroupSeen(place=AT, time_ms=1_000, group="g", kind=kind.value, epoch=epoch)
+    seen = ModernGroupSeen(place=AT, time_ms=1_000, group="g", kind=MODERN[kind], epoch=epoch)
     assert kind_of(key) is kind
     assert facts_of(key, i16(0) + i32(6) + b"\x00") == [seen]
     assert [type(each) for each in facts_of(key, None)] == [ModernGroupSeen]
