@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.pipeline.diagnose.dumps import rest
 from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
 from rebalance_check.pipeline.diagnose.facts import NotUnderstood, StatusRecorded
 
@@ -92,6 +93,12 @@ def test_a_damaged_reply_is_noted_and_the_next_is_read(text: str, why: str, read
     assert why in note.why
     if "\n" not in text:
         assert rows(facts) == ROWS
+
+
+def test_a_document_that_is_too_long_is_noted(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "_LONGEST", 100)
+    notes = read(read_rest, "r", json.dumps(STATUS, indent=2))
+    assert {note.why for note in notes} == {"a JSON document has more than 100 characters"}
 
 
 @pytest.mark.parametrize("task", [None, 7, {"state": "RUNNING"}, {"id": 3}, {"id": 3, "state": None}])
