@@ -318,7 +318,8 @@ class RecordedMember:
     assignment: tuple[str, ...] | None = None
     """None where the source leaves the assignments out."""
     worker: str = ""
-    """The host and port of a Connect worker, as statuses name it. Its ``owned`` and ``assignment`` are its work."""
+    """The host and port of a Connect worker, as statuses name it. Its ``owned`` is the work that it claimed, its
+    ``assignment`` the work after the round: connectors by name, tasks as ``connector-number``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ class _Reading:
             return self._on_json(place, time_ms, body)
         key, _, payload = body.partition(_PAYLOAD)
         value = payload if _PAYLOAD in body and payload != _DELETED else None
-        if is_connect_key(key):
+        if is_connect_key(key) and "{" not in key:  # else the line is damaged, and its value stands in the key
             return connect_facts(key, None if value is None else value.encode("utf-8", "replace"), place, time_ms) or ()
         found = _old(key, value, place, time_ms, self.partition)
         return self._strange(key, place) if found is None else found
@@ -116,7 +116,7 @@ class _Reading:
         self.strange += 1
         if self.strange > STRANGE_KEYS:
             return ()
-        why = f"no known topic has the key {key[:40]!r}; give kafka-dump-log --offsets-decoder"
+        why = f"no known topic has the key {excerpt(key)[:40]!r}; give kafka-dump-log --offsets-decoder"
         return (NotUnderstood(place, why),)
 
     def _on_json(self, place: Place, time_ms: int | None, body: str) -> Read:

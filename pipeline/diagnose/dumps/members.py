@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from rebalance_check.impl.protocol.connect_protocol import PROTOCOL_TYPE as CONNECT
-from rebalance_check.impl.protocol.connect_protocol import read_connect_assignment, read_worker_state
+from rebalance_check.impl.protocol.connect_protocol import VERSION_OF, read_connect_assignment, read_worker_state
 from rebalance_check.impl.protocol.consumer_protocol import PROTOCOL_TYPE as CONSUMER
 from rebalance_check.impl.protocol.consumer_protocol import read_assignment, read_subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
@@ -19,6 +19,7 @@ from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.pipeline.diagnose.facts import RecordedMember
 
+_EAGER: Final = VERSION_OF["default"]
 _GENERATION_SINCE: Final = 2
 """The version of a subscription with a place for the generation of its claim (KIP-792)."""
 
@@ -39,6 +40,8 @@ def with_bytes(
             member = member if data is None else read(member, data)
         except MalformedBytes as error:
             wrong.append(f"the {name} of {member.member}: {error}")
+            if protocol_type == CONNECT:
+                break  # an assignment is understood by the claim
     return member, "; ".join(wrong)
 
 
@@ -71,7 +74,15 @@ def _worker(member: RecordedMember, data: bytes) -> RecordedMember:
 
 
 def _given_work(member: RecordedMember, data: bytes) -> RecordedMember:
-    return replace(member, assignment=read_connect_assignment(data).names if data else ())
+    """The work after the round: since KIP-415 an assignment has only the work to add and the work to give up.
+
+    It has no bytes where nothing changes.
+    """
+    if not data:
+        return replace(member, assignment=member.owned)
+    found = read_connect_assignment(data)
+    kept = () if found.version == _EAGER else tuple(each for each in member.owned if each not in found.revoked_names)
+    return replace(member, assignment=(*kept, *(each for each in found.names if each not in kept)))
 
 
 def _host_and_port(url: str) -> str:

@@ -149,5 +149,6 @@ def _time_of(found: Mapping[str, Any]) -> Stamp | None:
         if isinstance(value, str) and (read := stamp(value)) is not None:
             return read
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
-            return Stamp(int(1_000 * value if value < _SECONDS_BELOW else value), zoned=True)
+            seconds = value < _SECONDS_BELOW and not name.endswith("_ms")
+            return Stamp(int(1_000 * value if seconds else value), zoned=True)
     return None

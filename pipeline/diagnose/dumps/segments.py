@@ -72,7 +72,7 @@ def read_segment(file: BinaryIO, source: str) -> Iterator[Fact | NotUnderstood]:
     position = 0
     while True:
         head = file.read(MAGIC_AT + 1)
-        end = _end_of(head, position, source)
+        end = _end_of(head, position, Place(source, reading.last_offset))
         if end is not None:
             yield from end
             break
@@ -102,17 +102,17 @@ def _completed(data: bytes, length: int) -> bytes | None:
     return padded if length - len(data) <= _ZEROS and is_segment(padded) else None
 
 
-def _end_of(head: bytes, position: int, source: str) -> Read | None:
+def _end_of(head: bytes, position: int, place: Place) -> Read | None:
     """The notes at the end of the batches; None where another batch begins."""
     if not head.strip(b"\x00"):
         return ()
     if len(head) <= MAGIC_AT:
-        return (NotUnderstood(Place(source, position), f"the file ends within the batch at its byte {position}"),)
+        return (NotUnderstood(place, f"the file ends within the batch at its byte {position}"),)
     _, length = _OVERHEAD.unpack_from(head)
     magic = head[MAGIC_AT]
     if magic not in _SHORTEST or not _SHORTEST[magic] <= length <= LARGEST:
         why = f"at byte {position} begins no record batch (length {length}, format {magic}): the rest is not read"
-        return (NotUnderstood(Place(source, position), why),)
+        return (NotUnderstood(place, why),)
     return None
 
 

@@ -64,9 +64,6 @@ class Table:
     names: tuple[str, ...]
     starts: tuple[int, ...]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
     def cells(self, line: str) -> dict[str, str] | None:
         """The cells of a line by the names of their columns; None where it is no line of this table."""
         return self._at_starts(line) or self._by_words(line)

@@ -1,4 +1,4 @@
-"""A partition of ``__consumer_offsets`` says the same as a segment, by ``kafka-dump-log`` and by the console consumer."""
+"""A partition of ``__consumer_offsets`` says the same as a segment, by kafka-dump-log and by the console consumer."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -81,9 +81,7 @@ def sorted_members(record: GroupRecorded) -> GroupRecorded:
     return replace(record, members=tuple(sorted(record.members, key=lambda one: one.member)))
 
 
-def test_a_record_of_a_group_is_read_whole(
-    sample: Callable[[str], bytes], segment: Callable[..., Facts]
-) -> None:
+def test_a_record_of_a_group_is_read_whole(sample: Callable[[str], bytes], segment: Callable[..., Facts]) -> None:
     name = "3.9.2/segment-__consumer_offsets-0.log"
     first, second = "m1-78c36e5b-907c-4b2d-876f-d0cd968bcff6", "m2-fda76804-3ce5-40ea-b29b-c4bbca14c6d2"
     assert segment(sample(name), name)[1] == GroupRecorded(

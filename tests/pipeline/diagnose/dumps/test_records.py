@@ -6,6 +6,12 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.impl.protocol.connect_protocol import (
+    ConnectAssignment,
+    WorkerState,
+    write_connect_assignment,
+    write_worker_state,
+)
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
@@ -13,7 +19,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.pipeline.diagnose.dumps.records import RecordKind, kind_of, record_facts
+from rebalance_check.pipeline.diagnose.dumps.records import MODERN, RecordKind, kind_of, record_facts
 from rebalance_check.pipeline.diagnose.facts import (
     GroupDeleted,
     GroupRecorded,
@@ -167,7 +173,7 @@ def test_bytes_of_an_unknown_protocol_stay_unread(fields: Fields) -> None:
 def test_a_new_group_is_seen_and_no_more(number: int, kind: RecordKind, fields: Fields) -> None:
     key = fields([i16(number), "g", "member"])
     epoch = 6 if number in {3, 11, 17} else None
-    seen = ModernGroupSeen(place=AT, time_ms=1_000, group="g", kind=kind.value, epoch=epoch)
+    seen = ModernGroupSeen(place=AT, time_ms=1_000, group="g", kind=MODERN[kind], epoch=epoch)
     assert kind_of(key) is kind
     assert facts_of(key, i16(0) + i32(6) + b"\x00") == [seen]
     assert [type(each) for each in facts_of(key, None)] == [ModernGroupSeen]
@@ -201,3 +207,44 @@ def test_a_record_that_is_none_is_noted(key: bytes | None, value: bytes, why: st
     assert isinstance(note, NotUnderstood)
     assert why in note.why
     assert str(note.place) == "topic:9"
+
+
+# -------------------------------------------------------------------------------------------------------------- connect
+
+CLAIM: Any = write_connect_assignment(ConnectAssignment(leader="w", leader_url="u", connectors=("a",)), 2)
+STATE = write_worker_state(WorkerState(url="http://w:8083/", config_offset=4), 2)
+
+
+def connect_row(state: bytes, assignment: bytes) -> list[bytes | str]:
+    sized = [part for data in (state, assignment) for part in (i32(len(data)), data)]
+    member: list[bytes | str] = ["w-1", i16(-1), "w", "h", i32(1), i32(2), *sized]
+    return [i16(3), "connect", i32(1), "sessioned", "w-1", i64(5), i32(1), *member]
+
+
+@pytest.mark.parametrize(
+    ("state", "assignment", "worker", "work"),
+    [
+        (STATE, CLAIM, "w:8083", ("a",)),
+        (STATE, b"", "w:8083", ()),
+        (write_worker_state(WorkerState(url="http://[w", config_offset=4), 2), CLAIM, "http://[w", ("a",)),
+    ],
+)
+def test_a_worker_is_read(state: bytes, assignment: bytes, worker: str, work: tuple[str, ...], fields: Fields) -> None:
+    (found,) = facts_of(fields([i16(2), "connect"]), fields(connect_row(state, assignment)))
+    assert (found.members[0].worker, found.members[0].assignment) == (worker, work)
+
+
+def test_the_work_of_a_worker_whose_claim_is_damaged_is_unknown(fields: Fields) -> None:
+    found, note = facts_of(fields([i16(2), "connect"]), fields(connect_row(STATE[:9], CLAIM)))
+    assert found.members[0].assignment is None
+    assert note.why.startswith("the subscription of w-1: cannot read a worker's metadata")
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"[]", b"7", b'{"tasks":"3"}', b'{"tasks":true}'])
+def test_a_count_that_cannot_be_read_is_left_out(value: bytes) -> None:
+    (found,) = facts_of(b"commit-a", value)
+    assert (found.key, found.value, found.deleted) == ("commit-a", "", False)
+
+
+def test_the_topics_of_a_connector_are_no_status() -> None:
+    assert facts_of(b"status-topic-orders:connector-a", b'{"topic":{"name":"orders"}}') == []
