@@ -58,10 +58,14 @@ def ownership(facts: Iterable[Fact | NotUnderstood]) -> list[tuple[int, str, tup
 
 
 def assert_same_ownership(facts: Iterable[Fact | NotUnderstood], rows: list[Row], member: str, within_ms: int) -> None:
-    """The facts are the member's callbacks, to their end or, as in a file that was cut, to its end."""
+    """The facts are the member's callbacks, to their end or, as in a file that was cut, to its end.
+
+    A listener without a callback for lost partitions is notified of a revocation.
+    """
     own, expected = ownership(facts), callbacks(rows, member)
+    as_notified = {} if any(row.what == "lost" for row in rows) else {"lost": "revoked"}
     assert own
-    assert [one[1:] for one in own] == [one[1:] for one in expected[: len(own)]]
+    assert [(as_notified.get(kind, kind), names) for _, kind, names in own] == [one[1:] for one in expected[: len(own)]]
     assert max(abs(one[0] - other[0]) for one, other in zip(own, expected, strict=False)) <= within_ms
 
 

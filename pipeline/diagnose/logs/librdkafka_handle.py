@@ -20,12 +20,10 @@ from rebalance_check.pipeline.diagnose.facts import (
     RequestRefused,
     Revoked,
 )
-from rebalance_check.pipeline.diagnose.logs.sentences import Known
+from rebalance_check.pipeline.diagnose.logs.sentences import SAME_MS, Known
 
 At = dict[str, Any]
 """Place and time of a line: the first arguments of its facts."""
-SAME_MS = 50
-"""Two lines about one failed request are so close."""
 
 
 @dataclass(slots=True)
