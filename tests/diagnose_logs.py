@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OwnershipFact
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord, records
 
 LOGS = Path(__file__).parent / "data" / "diagnose" / "logs"
@@ -37,6 +37,36 @@ def truth(path: str) -> list[Row]:
     return [
         Row(round(1_000 * datetime.fromisoformat(row[0]).timestamp()), row[1], row[2], tuple(row[3:])) for row in rows
     ]
+
+
+def callbacks(rows: Iterable[Row], member: str) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Time, kind and partitions of a member's callbacks that name partitions."""
+    found = []
+    for row in rows:
+        names = next((part for part in row.rest if part and not part.isdigit()), "")
+        if row.by == member and row.what in {"assigned", "revoked", "lost"} and "-" in names:
+            found.append((row.time_ms, row.what, tuple(sorted(names.split(",")))))
+    return found
+
+
+def ownership(facts: Iterable[Fact | NotUnderstood]) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Time, kind and partitions of the facts about ownership, in the form of `callbacks`."""
+    return [
+        (fact.time_ms or 0, type(fact).__name__.lower(), tuple(sorted(fact.partitions)))
+        for fact in only(OwnershipFact, facts)
+    ]
+
+
+def assert_same_ownership(facts: Iterable[Fact | NotUnderstood], rows: list[Row], member: str, within_ms: int) -> None:
+    """The facts are the member's callbacks, to their end or, as in a file that was cut, to its end.
+
+    A listener without a callback for lost partitions is notified of a revocation.
+    """
+    own, expected = ownership(facts), callbacks(rows, member)
+    as_notified = {} if any(row.what == "lost" for row in rows) else {"lost": "revoked"}
+    assert own
+    assert [(as_notified.get(kind, kind), names) for _, kind, names in own] == [one[1:] for one in expected[: len(own)]]
+    assert max(abs(one[0] - other[0]) for one, other in zip(own, expected, strict=False)) <= within_ms
 
 
 def records_of(*paths: str) -> Iterator[LogRecord]:

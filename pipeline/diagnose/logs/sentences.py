@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
-from rebalance_check.pipeline.diagnose.facts import ClientFact, Fact
+from rebalance_check.pipeline.diagnose.facts import AssignmentComputed, ClientFact, Fact, RequestRefused
 from rebalance_check.pipeline.diagnose.logs.templates import Fields, Make, Template, nothing, template
+
+SAME_MS: Final = 50
+"""Two lines about one failed request are so close."""
 
 
 def says(kind: Callable[..., Fact], *names: str, numbers: tuple[str, ...] = (), **fixed: Any) -> Make:
@@ -32,6 +35,19 @@ def quiet(sentences: str) -> Iterator[Template]:
 def number(text: str | None) -> int | None:
     """A number of a log line; None where there is none, or where it is no number of Kafka's."""
     return int(text) if text is not None and re.fullmatch(r"-?\d{1,19}", text) else None
+
+
+def repeats(fact: Fact, before: Fact | None) -> bool:
+    """Whether a line is about the same failed request as the one before: clients write one for each partition."""
+    if not (isinstance(fact, RequestRefused) and isinstance(before, RequestRefused)):
+        return False
+    close = fact.time_ms is not None and before.time_ms is not None and fact.time_ms - before.time_ms <= SAME_MS
+    return close and (fact.request, fact.error, fact.group) == (before.request, before.error, before.group)
+
+
+def with_generation(fact: AssignmentComputed, generation: int | None) -> AssignmentComputed:
+    """The leader's assignment belongs to the generation that its client joined last."""
+    return fact if fact.generation is not None else replace(fact, generation=generation)
 
 
 def file_name(source: str) -> str:
