@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.facts import (
+    AssignmentsHidden,
     MemberExpired,
     MemberFenced,
     MemberLeft,
@@ -114,7 +115,8 @@ def unowned(group: Group) -> Iterator[Finding]:
         yield _unowned(group, f"the assignor left out {', '.join(topics)}", left_out, Severity.FAULT)
     rows = [fact for fact in group.facts if isinstance(fact, PartitionDescribed)]
     free = sorted(fact.partition for fact in rows if fact.member is None)
-    if free and any(fact.member for fact in rows):
+    hidden = any(isinstance(fact, AssignmentsHidden) for fact in group.facts)
+    if free and not hidden and any(fact.member for fact in rows):
         lag = sum(
             (fact.end or 0) - (fact.committed or 0)
             for fact in rows
