@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.diagnose.clocks import Clock, aligned
 from rebalance_check.pipeline.diagnose.findings import causes, connect, coordinators, identities, owners, rules, storms
 from rebalance_check.pipeline.diagnose.findings.finding import Finding, Kind, Severity, Thresholds
 from rebalance_check.pipeline.diagnose.group import Group, groups
+from rebalance_check.pipeline.diagnose.histories import event_facts
 from rebalance_check.pipeline.diagnose.sources import Source, expanded, missing, read_family
 
 RULES: Final[tuple[Callable[[Group, Thresholds], Iterator[Finding]], ...]] = (
@@ -74,6 +76,13 @@ class Diagnosis:
 def diagnose(paths: Sequence[Path], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:
     """The diagnosis of files and folders. ``only`` names groups; all if empty."""
     return of_sources(read_paths(paths), only, limits)
+
+
+def findings_of(events: Iterable[Event], limits: Thresholds | None = None) -> list[Finding]:
+    """The findings about a recorded history, to show with its verdict: a threshold never makes a verdict."""
+    source = Source("history")
+    source.take(event_facts(events))
+    return of_sources([source], (), limits).findings
 
 
 def read_paths(paths: Sequence[Path]) -> list[Source]:

@@ -47,7 +47,7 @@ def is_history(head: str) -> bool:
 
 def history_facts(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Fact | NotUnderstood]:
     """The facts of a recorded history; a line that is none of its events is not understood."""
-    reader = _History()
+    reader = HistoryFacts()
     texts = (text.encode() for _, text in lines)
     try:
         for number, one in enumerate(scan_lines(texts, source), 1):
@@ -60,7 +60,14 @@ def history_facts(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Fac
         yield NotUnderstood(Place(source, 0), str(fault))
 
 
-class _History:
+def event_facts(events: Iterable[Event], source: str = "history") -> Iterator[Fact]:
+    """The facts of events that are in memory; each names its place among them."""
+    reader = HistoryFacts()
+    for number, event in enumerate(events, 1):
+        yield from reader.read(event, Place(source, number, zoned=False))
+
+
+class HistoryFacts:
     """Remembers, for each connection, the process and the requests that wait for their replies."""
 
     def __init__(self) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rebalance_check.commands._findings import findings_in
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.pipeline.diagnose.findings.finding import Finding
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.falsify import Change, falsified
 from rebalance_check.properties.files import readable_events
@@ -52,6 +54,10 @@ class Judged:
     def events(self) -> list[Event]:
         """Its events, read anew, or in the most probable order of the parts."""
         return list(self.merged.events if self.merged is not None else readable_events(self.path))
+
+    def findings(self) -> list[Finding]:
+        """The findings of a diagnosis, which are no part of the verdict."""
+        return findings_in(self.events, self.judgement.events)
 
     def falsified(self) -> Judged:
         """The same history, where an invariant that no change of it can break is untested."""

@@ -13,6 +13,7 @@ from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options, known_findings, known_option
 from rebalance_check.commands._console import Console, show_untested, verdict_line
 from rebalance_check.commands._falsify_option import changes_document, falsify_option, show_changes
+from rebalance_check.commands._findings import findings_documents, show_findings
 from rebalance_check.commands._judged import Judged, Refused
 from rebalance_check.commands._kafka_option import (
     CLAIM,
@@ -189,6 +190,7 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
         "events": sum(one.judgement.events for one in judged),
         "histories": [
             {"file": one.name, "files": [str(path) for path in one.files], **judgement_document(one.judgement)}
+            | ({"diagnosis": findings_documents(found)} if (found := one.findings()) else {})
             | ({"falsified_by": changes_document(one.changes)} if one.changes else {})
             for one in judged
         ],
@@ -234,6 +236,7 @@ def show_judged(console: Console, one: Judged) -> None:
     show_changes(console, one.changes)
     show_unread(console, judgement)
     show_undecided(console, judgement)
+    show_findings(console, one.findings())
     show_untested_in(console, judgement)
 
 
