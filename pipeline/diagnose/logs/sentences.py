@@ -11,6 +11,8 @@ from typing import Any, Final
 from rebalance_check.pipeline.diagnose.facts import AssignmentComputed, ClientFact, Fact, RequestRefused
 from rebalance_check.pipeline.diagnose.logs.templates import Fields, Make, Template, nothing, template
 
+MOST_GROUPS: Final = 1_000
+"""The groups, or consumers, of one log whose state a reader keeps."""
 SAME_MS: Final = 50
 """Two lines about one failed request are so close."""
 
