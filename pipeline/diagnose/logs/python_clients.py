@@ -31,6 +31,8 @@ AIOKAFKA: Final = re.compile(r"(?<![\w.])aiokafka\.(?:consumer|cluster|conn|clie
 _COORDINATOR: Final = re.compile(
     r"(?<![\w.])(?:kafka\.coordinator(?:\.(?:base|consumer|heartbeat))?(?![\w.])|aiokafka\.consumer\.group_coordinator)"
 )
+_JAVA: Final = re.compile(r"\borg\.apache\.kafka\.|\[(?:Consumer|Worker) \w+=")
+"""Kafka's own consumers write some of the sentences, too."""
 _CLIENT: Final = re.compile(r"IO loop (?P<change>starting|exited cleanly) \(client_id=(?P<client>[^,)]*)")
 _SUBSCRIBED: Final = re.compile(
     r"Updating subscribed topics to: (?P<topics>.*)$|Subscrib(?:ing to|ed to topic) pattern: "
@@ -82,7 +84,7 @@ class PythonClientLog:
 
     def read(self, record: LogRecord) -> Iterator[Fact | NotUnderstood]:
         """The facts of a record."""
-        if self._of_the_process(record):
+        if _JAVA.search(_head(record)) or self._of_the_process(record):
             return
         facts = self._templates.facts(record)
         if facts is None:

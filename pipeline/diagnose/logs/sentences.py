@@ -53,9 +53,13 @@ def with_generation(fact: AssignmentComputed, generation: int | None) -> Assignm
 
 
 def file_name(source: str) -> str:
-    """The name of a source without folder and suffix: it stands for a client id that no line shows."""
-    name = PurePosixPath(source.replace("\\", "/")).name
-    return name.split(".log")[0] if ".log" in name[1:] else PurePosixPath(name).stem
+    """The name of a source without folder and suffix: it stands for a client id that no line shows.
+
+    The name of a process behind it, in brackets, stays: a file may have several.
+    """
+    path, bracket, process = source.partition("[")
+    name = PurePosixPath(path.replace("\\", "/")).name
+    return (name.split(".log")[0] if ".log" in name[1:] else PurePosixPath(name).stem) + bracket + process
 
 
 @dataclass(slots=True)

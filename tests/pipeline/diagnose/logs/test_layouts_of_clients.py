@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rebalance_check.pipeline.diagnose.logs.logfmt import logfmt
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord, records
+from rebalance_check.pipeline.diagnose.logs.sentences import file_name
 
 HERDER = "org.apache.kafka.connect.runtime.distributed.DistributedHerder"
 
@@ -28,6 +29,17 @@ def one(line: str) -> LogRecord:
 def test_a_logger_at_the_end(line: str, message: str) -> None:
     record = one(line)
     assert (record.logger, record.message, record.time_ms) == (HERDER, message, 1_642_749_675_022)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("a.log", "a"), ("/var/log/a.b.log.gz", "a.b"), ("a.log.2026-11-28-14", "a"), ("a.txt", "a"), ("a", "a"),
+        (".log", ".log"), ("C:\\\\logs\\\\a.log", "a"), ("compose.log[web-1]", "compose[web-1]"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_file_stands_for_a_client(source: str, name: str) -> None:
+    assert file_name(source) == name
 
 
 def test_topics_in_brackets_are_no_logger() -> None:
