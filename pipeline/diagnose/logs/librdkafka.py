@@ -20,14 +20,13 @@ from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
 from rebalance_check.pipeline.diagnose.logs.librdkafka_handle import Handle
 from rebalance_check.pipeline.diagnose.logs.librdkafka_sentences import ROWS, UNNAMED
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord
-from rebalance_check.pipeline.diagnose.logs.sentences import Known, file_name
+from rebalance_check.pipeline.diagnose.logs.sentences import MOST_GROUPS, Known, file_name
 
 _LINE: Final = re.compile(r"^(?P<head>.{0,400}?)\[thrd:[^\]]*\]:(?P<text>.*)$", re.DOTALL)
 _HANDLE: Final = re.compile(r"[|\[](?P<client>[^|\[\]]*)#(?P<role>consumer|producer)-(?P<number>\d+)[|\]]")
 _FACILITY: Final = re.compile(r"\b[A-Z][A-Z_]{2,}\b")
 _LEVELS: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "CRITICAL", "FATAL"})
 _GROUP: Final = re.compile(r'^\s*(?:\S+: )?(?:Terminating g|Joining g|G)roup "(?P<group>[^"]*)"')
-_MOST_HANDLES: Final = 1_000
 
 
 def is_librdkafka(record: LogRecord) -> bool:
@@ -75,7 +74,7 @@ class LibrdkafkaLog:
         if handle is None:
             first = self._first.setdefault(client, number)
             name = client if first == number else f"{client}#consumer-{number}"
-            if len(self._handles) >= _MOST_HANDLES:
+            if len(self._handles) >= MOST_GROUPS:
                 del self._handles[next(iter(self._handles))]
             handle = self._handles[client, number] = Handle(Known(client=name))
         return handle

@@ -1,4 +1,4 @@
-"""What one consumer handle of librdkafka has said so far: its group, member, generation, partitions and open lists.
+"""The state of one consumer handle of librdkafka: its group, member, generation, partitions and open lists.
 
 A list of partitions spans many lines without a common id. The line before it has their number; facility and handle
 bind them, and a list counts when it is complete.

@@ -105,7 +105,7 @@ def _refused(request: str) -> Act:
 
 
 def _heartbeat_answered(handle: Handle, fields: Fields, at: At) -> Iterable[Fact]:
-    """That the group rebalances is no failure: the next line says that the consumer joins again."""
+    """A rebalance is no failure: the next line says that the consumer joins again."""
     return () if "rebalance in progress" in fields["error"] else handle.refused("Heartbeat", fields["error"], at)
 
 

@@ -1,7 +1,7 @@
 """The log of a Python consumer: kafka-python and aiokafka, through the application's ``logging``.
 
 kafka-python names the client id where its I/O begins, aiokafka nowhere. Neither names the client in a line: two
-consumers of one group in one process cannot be told apart, and a line without a group belongs to the only one known.
+consumers of one group in one process cannot be distinguished, and a line without a group belongs to the only one known.
 aiokafka writes no revocation when it closes: it ends with its LeaveGroup. Neither has a line of its own for the start
 of a process: the subscription stands for it.
 """
@@ -23,7 +23,7 @@ from rebalance_check.pipeline.diagnose.facts import (
 )
 from rebalance_check.pipeline.diagnose.logs.python_sentences import ROWS
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord
-from rebalance_check.pipeline.diagnose.logs.sentences import Known, repeats, with_generation
+from rebalance_check.pipeline.diagnose.logs.sentences import MOST_GROUPS, Known, repeats, with_generation
 from rebalance_check.pipeline.diagnose.logs.templates import Templates
 
 KAFKA_PYTHON: Final = re.compile(r"(?<![\w.])kafka\.(?:coordinator|consumer|net|cluster|client|conn)\b")
@@ -31,6 +31,8 @@ AIOKAFKA: Final = re.compile(r"(?<![\w.])aiokafka\.(?:consumer|cluster|conn|clie
 _COORDINATOR: Final = re.compile(
     r"(?<![\w.])(?:kafka\.coordinator(?:\.(?:base|consumer|heartbeat))?(?![\w.])|aiokafka\.consumer\.group_coordinator)"
 )
+_JAVA: Final = re.compile(r"\borg\.apache\.kafka\.|\[(?:Consumer|Worker) \w+=")
+"""Kafka's own consumers write some of the sentences, too."""
 _CLIENT: Final = re.compile(r"IO loop (?P<change>starting|exited cleanly) \(client_id=(?P<client>[^,)]*)")
 _SUBSCRIBED: Final = re.compile(
     r"Updating subscribed topics to: (?P<topics>.*)$|Subscrib(?:ing to|ed to topic) pattern: "
@@ -82,7 +84,7 @@ class PythonClientLog:
 
     def read(self, record: LogRecord) -> Iterator[Fact | NotUnderstood]:
         """The facts of a record."""
-        if self._of_the_process(record):
+        if _JAVA.search(_head(record)) or self._of_the_process(record):
             return
         facts = self._templates.facts(record)
         if facts is None:
@@ -121,6 +123,8 @@ class PythonClientLog:
         if not group:
             return next(iter(self._groups.values())) if len(self._groups) == 1 else _Group()
         if group not in self._groups:
+            if len(self._groups) >= MOST_GROUPS:
+                del self._groups[next(iter(self._groups))]
             self._groups[group] = _Group(Known(group=group))
         return self._groups[group]
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 from rebalance_check.pipeline.diagnose.facts import AssignmentComputed, ClientFact, Fact, RequestRefused
 from rebalance_check.pipeline.diagnose.logs.templates import Fields, Make, Template, nothing, template
 
+MOST_GROUPS: Final = 1_000
+"""The groups, or consumers, of one log whose state a reader keeps."""
 SAME_MS: Final = 50
 """Two lines about one failed request are so close."""
 
@@ -51,9 +53,13 @@ def with_generation(fact: AssignmentComputed, generation: int | None) -> Assignm
 
 
 def file_name(source: str) -> str:
-    """The name of a source without folder and suffix: it stands for a client id that no line shows."""
-    name = PurePosixPath(source.replace("\\", "/")).name
-    return name.split(".log")[0] if ".log" in name[1:] else PurePosixPath(name).stem
+    """The name of a source without folder and suffix: it stands for a client id that no line shows.
+
+    The name of a process behind it, in brackets, stays: a file may have several.
+    """
+    path, bracket, process = source.partition("[")
+    name = PurePosixPath(path.replace("\\", "/")).name
+    return (name.split(".log")[0] if ".log" in name[1:] else PurePosixPath(name).stem) + bracket + process
 
 
 @dataclass(slots=True)

@@ -227,6 +227,11 @@ def test_layouts_of_the_application(line: str) -> None:
     assert [type(fact) for fact in of_lines(PythonClientLog(), AT + line)] == [JoinSent]
 
 
+def test_a_java_consumer_s_line_is_none_of_a_python_client() -> None:
+    java = "org.apache.kafka.clients.consumer.internals.AbstractCoordinator"
+    assert of_lines(PythonClientLog(), f"[{AT.strip()}] INFO (Re-)joining group g ({java})") == []
+
+
 def test_a_new_sentence_of_the_coordinator_is_not_understood() -> None:
     text = f"{AT}INFO:kafka.coordinator:something new\n{AT}INFO:kafka.coordinator.assignors.sticky:something new"
     assert not_understood(of_lines(PythonClientLog(), text)) == ["app.log:1"]
