@@ -15,7 +15,6 @@ from rebalance_check.pipeline.diagnose.facts import (
     MembersEvicted,
     PollTimedOut,
     ProcessStarted,
-    RequestRefused,
     Revoked,
 )
 from rebalance_check.pipeline.diagnose.findings import rules
@@ -187,13 +186,15 @@ def _how_expired(group: Group, fact: MemberExpired, limits: Thresholds) -> str:
     if after is None and before and isinstance(before[-1], Revoked) and before[-1].instance:
         return f"{client} stopped for good: a static member sends no LeaveGroup, and expires a session later"
     if after is None:
-        return f"{client} was killed, or its log is cut: its last line about the group is {own[-1].place}"
+        return f"{client} was killed, or its log is cut: its last line on the group is {own[-1].place}"
     if isinstance(after, ProcessStarted):
         return f"{client} was killed or crashed: its next start is {after.place}"
-    silent = not before or expired_ms - (before[-1].time_ms or 0) > session_timeout_ms(group, fact.member, limits) / 2
-    if silent and isinstance(after, PollTimedOut | CoordinatorUnavailable | RequestRefused):
-        return f"{client} was frozen: its first line after the pause is {after.place}"
-    return f"{client} lived on, and its heartbeats did not arrive: see {after.place}"
+    session_ms = session_timeout_ms(group, fact.member, limits)
+    lost = [each for each in before if isinstance(each, CoordinatorUnavailable)
+            and expired_ms - (each.time_ms or 0) < session_ms]  # fmt: skip
+    if lost:
+        return f"{client} was cut off from its coordinator: see {lost[0].place}"
+    return f"{client} was frozen, or its event loop was blocked: its first line after the pause is {after.place}"
 
 
 # ------------------------------------------------------------------------------------------------------------- hold-ups
