@@ -54,7 +54,11 @@ def properties(text: str) -> dict[str, str]:
 
 
 def settings_of(values: Mapping[str, str]) -> dict[str, Any]:
-    """kafka-python's settings of Kafka's."""
+    """kafka-python's settings of Kafka's.
+
+    Raises:
+        RebalanceCheckError: a number is none, or a store is no PEM file.
+    """
     settings: dict[str, Any] = {}
     for key, (name, read) in _DIRECT.items():
         if key in values:

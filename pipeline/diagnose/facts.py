@@ -152,7 +152,7 @@ class MemberFenced(MemberFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDescribed(MemberFact):
-    """What the coordinator knows of a member. None: the source leaves it out."""
+    """A member as the coordinator knows it. None: the source leaves it out."""
 
     client: str = ""
     host: str = ""

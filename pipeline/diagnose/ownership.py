@@ -1,4 +1,4 @@
-"""Which process owned which partition, and when: from the clients' own lines."""
+"""The times for which a process owned a partition, from the clients' own lines."""
 
 from __future__ import annotations
 

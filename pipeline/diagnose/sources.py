@@ -32,7 +32,7 @@ ROTATED: Final = re.compile(r"(?:\.gz|\.\d{1,3}|[.-]\d{4}-\d\d-\d\d(?:-\d\d)?)+$
 
 @dataclass(slots=True)
 class Source:
-    """What one file was taken for, and how much of it was understood. ``facts`` are in the order of the file."""
+    """One file: its kind, and how much of it was understood. ``facts`` are in the order of the file."""
 
     name: str
     kind: str = ""
@@ -170,7 +170,11 @@ class Lines:
         return gzip.open(self.path, "rb") if packed else self.path.open("rb")  # type: ignore[return-value]  # a reader of bytes
 
     def head(self) -> str:
-        """The first part of the file."""
+        """The first part of the file.
+
+        Raises:
+            OSError: it cannot be opened, or its compression is damaged.
+        """
         try:
             with self._open() as file:
                 return file.read(HEAD).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Which Connect worker ran which connector or task, and when, from the workers' logs.
+"""The runs of each connector and task on Connect workers, from the workers' logs.
 
 A worker that is asked to stop work goes on until it says that all stops are over; one that gives a stop up may still
 run it (``task.shutdown.graceful.timeout.ms``).

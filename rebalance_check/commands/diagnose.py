@@ -23,14 +23,14 @@ _DEFAULTS: Final = Thresholds()
 
 
 @click.command("diagnose", cls=Command)
-@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @option("--bootstrap", metavar="HOST:PORT", help="Read a running cluster, too; nothing is written, no group is joined.")
 @option(
     "--command-config", "config", type=FILE, metavar="FILE", help="Its security settings, as Kafka's tools take them."
 )
-@option("--topic", "topics", multiple=True, metavar="NAME",
+@option("--topic", "topics", multiple=True,
         help="Read this topic of the cluster, too: Connect's status and config topics; may be repeated.")  # fmt: skip
-@option("--group", "only", multiple=True, metavar="NAME", help="Diagnose this group alone; may be repeated.")
+@option("--group", "only", multiple=True, help="Diagnose this group alone; may be repeated.")
 @option("--timeline", "whole", is_flag=True, help="Show every row of a long timeline.")
 @option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value,
         show_default=True, help="Exit with 11 for findings that are as bad as this.")  # fmt: skip

@@ -53,6 +53,9 @@ OUTPUT: Final = {
     "--invariant callbacks_alternate --mutant revoked-partitions-kept",
     "fuzz-bad-seeds": "fuzz --seeds five",
     "invariants": "invariants no_double_ownership one_leader",
+    "diagnose": "diagnose tests/data/diagnose/logs/broker/4.3.1/mail-storm.log --group mail-storm",
+    "diagnose-held-up": "diagnose tests/data/diagnose/field/broker.log tests/data/diagnose/field/dotnet1271.jsonl",
+    "diagnose-missing-file": "diagnose {folder}/missing.log",
     "judge": "judge {history} --invariant one_leader",
     "judge-violated": "judge {history} --invariant no_double_ownership",
     "judge-missing-file": "judge {folder}/missing.jsonl",
@@ -73,7 +76,7 @@ OUTPUT: Final = {
 SUBCOMMANDS: Final = ("conform client", "conform broker")
 """The commands of groups."""
 
-WITH_RARE: Final = ("explore", "fuzz", "compare", "live", "judge", "conform client")
+WITH_RARE: Final = ("diagnose", "explore", "fuzz", "compare", "live", "judge", "conform client")
 """The commands with options that `--help` leaves out."""
 
 VARYING: Final = (

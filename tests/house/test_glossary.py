@@ -25,6 +25,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     (GLOSSARY, "*"): "the page that lists the words",
     ("tests/house/test_glossary.py", "*"): "shows that the test can fail",
     ("pyproject.toml", "audience"): "a classifier of the Python package index",
+    ("pipeline/diagnose/logs/broker.py", "stage"): "a sentence of Kafka's coordinator",
     ("docs/upgrade-path.md", "bounces"): "KIP-429 says rolling bounce",
     ("impl/mutants/coordinator.mutants", "ghost"): "the id of a defect in the catalogue of the field",
 }

@@ -121,6 +121,7 @@ FLOORS = (
         "integration.recorders",
     ),
     ("integration.live",),
+    ("integration.cluster",),
     ("integration.comparison", "integration.connect"),
     ("integration.against_kafka", "integration.acceptor"),
     ("integration.kits",),

@@ -169,8 +169,7 @@ def expiries(group: Group, limits: Thresholds) -> Iterator[Finding]:
         more=""
         if group.has_clients
         else "the log of the client tells a kill from a freeze and from the network; its last "
-        f"sign of life was about {seconds(session)} before"
-        + ("" if known else ", if it has the default session timeout"),
+        f"heartbeat was about {seconds(session)} before" + ("" if known else ", if it has the default session timeout"),
     )
 
 
@@ -208,7 +207,7 @@ def hold_ups(group: Group, limits: Thresholds) -> Iterator[Finding]:
         if length is None or one.emptied:
             continue
         length -= limits.initial_delay_ms if one.starts_from_empty else 0
-        bad = length > limits.join_share * limit and length > limits.join_ms
+        bad = _knows_limit(group) and length > limits.join_share * limit and length > limits.join_ms
         evicted = [each for each in one.contributions if isinstance(each, MembersEvicted)]
         if length <= limits.join_ms and not evicted:
             continue

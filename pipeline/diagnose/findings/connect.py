@@ -261,7 +261,9 @@ def unassigned(group: Group, statuses: Sequence[StatusRecorded]) -> Iterator[Fin
             since_ms=min((status.time_ms for status in lost if status.time_ms is not None), default=None),
             evidence=places(lost),
             confidence=Confidence.SHOWN if timed else Confidence.DEDUCED,
-            deduced_from="" if timed else "a moment of a round looks the same: ask the status again after a minute",
+            deduced_from=""
+            if timed
+            else "in a round it looks the same for a short time: ask the status again after a minute",
         )
 
 

@@ -84,7 +84,7 @@ def metadata(group: Group) -> Iterator[Finding]:
             group,
             starting,
             f"{times(len(starting), 'rebalance')} because a starting broker answered with other metadata",
-            "the broker was not ready: its answer lacked partitions for a moment",
+            "the broker was not ready: its first answers lacked partitions",
             severity=Severity.COST,
             confidence=Confidence.DEDUCED,
         )

@@ -26,7 +26,7 @@ class Severity(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a fault breaks: the exit code depends on it."""
+    """The kind of property that a fault breaks: the exit code depends on it."""
 
     SAFETY = "safety"
     LIVENESS = "liveness"

@@ -51,7 +51,7 @@ def findings(group: Group, _limits: Thresholds) -> Iterator[Finding]:
 
 
 def two_owners(group: Group) -> Iterator[Finding]:
-    """Overlaps of ownership, told apart by whether the group had already removed the first owner."""
+    """Overlaps of ownership, separated by whether the group had already removed the first owner."""
     found = overlaps(group.spans, max(group.tolerance_ms(), 1))
     by_owner: dict[tuple[str, str, bool], list[Overlap]] = {}
     for one in found:

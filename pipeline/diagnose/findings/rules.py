@@ -48,7 +48,7 @@ NO_OWNER: Final = _rule(
     "no-owner",
     "a subscribed partition has no owner in a group with members",
     source="ConsumerCoordinator.onLeaderElected",
-    remedy="compare the members' subscriptions; a later --describe tells a moment of a rebalance from a lasting gap",
+    remedy="compare the members' subscriptions; ask --describe again: a rebalance looks the same for a short time",
 )
 STUCK: Final = _rule(
     "stuck",
@@ -266,5 +266,5 @@ SHOWN_RUNNING: Final = _rule(
     "shown-running",
     "a status says RUNNING on a worker that is gone",
     source="KafkaStatusBackingStore",
-    remedy="do not take REST's RUNNING for life: watch the members of the workers' group as well",
+    remedy="do not rely on REST's RUNNING alone: watch the members of the workers' group as well",
 )

@@ -172,15 +172,15 @@ def _period(group: Group, stormy: Sequence[Rebalance]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lives:
+class _Chain:
     client: str
     members: list[Member]
 
 
 def flapping(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """One client with many member ids in a window."""
-    for lives in _lives(group):
-        timed = [one for one in lives.members if one.first_ms is not None]
+    for chain in _chains(group):
+        timed = [one for one in chain.members if one.first_ms is not None]
         window = max((_within(timed, one.first_ms or 0, limits.window_ms) for one in timed), key=len, default=[])
         if len(window) <= limits.flapping_ids:
             continue
@@ -190,27 +190,27 @@ def flapping(group: Group, limits: Thresholds) -> Iterator[Finding]:
             severity=Severity.FAULT,
             kind=Kind.LIVENESS,
             group=group.name,
-            title=f"{lives.client} had {len(window)} member ids in {seconds(_length(window))}",
+            title=f"{chain.client} had {len(window)} member ids in {seconds(_length(window))}",
             cause="; ".join(f"{times(count, 'time')} {end}" for end, count in ends.most_common())
             or "no source names their ends",
             remedy=_flapping_remedy(window),
             since_ms=window[0].first_ms,
             until_ms=window[-1].first_ms,
-            members=(lives.client,),
+            members=(chain.client,),
             evidence=places(one.ended_by for one in window if one.ended_by is not None),
         )
 
 
-def _lives(group: Group) -> list[_Lives]:
+def _chains(group: Group) -> list[_Chain]:
     """The member ids of each client that took part; replaced static members are restarts, which cost no rebalance.
 
-    Several processes may share one client id: only ids whose times do not overlap are lives of one process.
+    Several processes may share one client id: only ids whose times do not overlap are of one process.
     """
     by_key: dict[tuple[str, str], list[Member]] = {}
     for member in group.members.by_id.values():
         if not member.is_pending and member.first_ms is not None and member.end is not End.REPLACED:
             by_key.setdefault((member.instance or member.client or member.id, ""), []).append(member)
-    return [_Lives(key[0], chain) for key, own in sorted(by_key.items()) for chain in [_successive(own)]]
+    return [_Chain(key[0], successive) for key, own in sorted(by_key.items()) for successive in [_successive(own)]]
 
 
 def _successive(own: Sequence[Member]) -> list[Member]:

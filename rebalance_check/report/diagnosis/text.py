@@ -38,10 +38,10 @@ def clock_time(time_ms: int | None, *, dated: bool = False) -> str:
     if time_ms < MONOTONIC:
         return f"{time_ms / 1_000:.3f} s"
     try:
-        moment = datetime.fromtimestamp(time_ms / 1_000, UTC)
+        time = datetime.fromtimestamp(time_ms / 1_000, UTC)
     except (OverflowError, OSError, ValueError):
         return "?"
-    return moment.strftime("%Y-%m-%d %H:%M:%S" if dated else "%H:%M:%S") + f".{time_ms % 1_000:03d}"
+    return time.strftime("%Y-%m-%d %H:%M:%S" if dated else "%H:%M:%S") + f".{time_ms % 1_000:03d}"
 
 
 def lines(diagnosis: Diagnosis, *, whole: bool = False) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Real logs of staged problems: causes, durations, owners and findings agree with the stage's own record.
+"""Real logs of caused problems: causes, durations, owners and findings agree with the members' own record.
 
-Each scene was run on a real broker with real clients; `truth.json` has, from the members' own callbacks on one clock,
-the times without owner and with two, and the rebalances as the broker logged them.
+Each sample is of a run on a real broker with real clients; `truth.json` has, from the callbacks of the members on one
+clock, the times without owner and with two, and the rebalances as the broker logged them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DATA: Final = Path("tests/data/diagnose")
 LOGS: Final = DATA / "logs"
 TRUTH: Final[dict[str, Any]] = json.loads((DATA / "truth.json").read_text("utf-8"))
 NEAR_MS: Final = 60
-"""Between a callback of the stage and the line of the client's log."""
+"""Between a callback and the line of the client's log."""
 NEW, CLOSED, POLL = "a new member", "a member closed", "a member did not poll in time"
 EXPIRED, FOLLOW_UP = "a member's session timed out", "a follow-up of the cooperative protocol"
 METADATA, ENFORCED = "topics or partitions changed", "the application asked for it"
@@ -30,7 +30,7 @@ LEFT: Final = "a member left"
 
 
 @dataclass(frozen=True)
-class Scene:
+class Sample:
     """The causes of its rebalances, its findings as (rule, severity), and the exit code."""
 
     causes: tuple[str, ...]
@@ -39,22 +39,22 @@ class Scene:
 
 
 CHURN: Final = (NEW, NEW, NEW, CLOSED, EXPIRED)
-SCENES: Final = {
-    "orders-churn": Scene(
+SAMPLES: Final = {
+    "orders-churn": Sample(
         (*CHURN, METADATA, ENFORCED, CLOSED),
         frozenset({("expired-member", "note"), ("needless-rebalance", "note")}),
     ),
-    "bill-holdup": Scene((NEW, NEW, CLOSED, CLOSED), frozenset({("held-up", "cost")})),
-    "stock-static": Scene(
+    "bill-holdup": Sample((NEW, NEW, CLOSED, CLOSED), frozenset({("held-up", "cost")})),
+    "stock-static": Sample(
         (NEW, EXPIRED),
         frozenset({("fenced-instance", "fault"), ("expired-member", "note"), ("zombie-owner", "cost")}),
         11,
     ),
-    "pay-polltimeout": Scene(
+    "pay-polltimeout": Sample(
         (NEW, NEW, POLL, NEW, CLOSED),
         frozenset({("poll-timeout", "cost"), ("zombie-owner", "cost"), ("refused-commits", "note")}),
     ),
-    "ship-upgrade": Scene(
+    "ship-upgrade": Sample(
         (NEW, CLOSED, NEW, CLOSED, NEW, CLOSED, NEW, CLOSED, NEW, FOLLOW_UP, NEW, FOLLOW_UP, EXPIRED, CLOSED),
         frozenset({("expired-member", "note")}),
     ),
@@ -65,10 +65,10 @@ OF_3_9: Final = {
 }
 
 
-def diagnosed(release: str, scene: str, *, clients: bool = True) -> Diagnosis:
-    broker = LOGS / "broker" / release / f"{scene}.log"
-    of_clients = sorted((LOGS / "client" / f"java-{release}").glob(f"{scene}-*.log")) if clients else []
-    return diagnose([broker, *of_clients], [scene])
+def diagnosed(release: str, sample: str, *, clients: bool = True) -> Diagnosis:
+    broker = LOGS / "broker" / release / f"{sample}.log"
+    of_clients = sorted((LOGS / "client" / f"java-{release}").glob(f"{sample}-*.log")) if clients else []
+    return diagnose([broker, *of_clients], [sample])
 
 
 def only_group(diagnosis: Diagnosis) -> GroupDiagnosis:
@@ -85,14 +85,14 @@ def findings(group: GroupDiagnosis) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("release", ["3.9.2", "4.3.1"])
-@pytest.mark.parametrize("scene", SCENES)
-def test_causes_and_findings_of_a_scene(release: str, scene: str) -> None:
-    diagnosis = diagnosed(release, scene)
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_causes_and_findings_of_a_sample(release: str, sample: str) -> None:
+    diagnosis = diagnosed(release, sample)
     group = only_group(diagnosis)
-    extra = OF_3_9.get(scene, frozenset()) if release == "3.9.2" else frozenset()
-    assert causes(group) == SCENES[scene].causes
-    assert findings(group) == SCENES[scene].findings | extra
-    assert diagnosis.exit_code() == SCENES[scene].code
+    extra = OF_3_9.get(sample, frozenset()) if release == "3.9.2" else frozenset()
+    assert causes(group) == SAMPLES[sample].causes
+    assert findings(group) == SAMPLES[sample].findings | extra
+    assert diagnosis.exit_code() == SAMPLES[sample].code
 
 
 @pytest.mark.parametrize("release", ["3.9.2", "4.3.1"])
@@ -141,8 +141,8 @@ def with_rebalances() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", sorted(with_rebalances()))
 def test_generations_and_durations_are_those_that_the_broker_logged(name: str) -> None:
-    release, scene = name.split("/")
-    group = only_group(diagnosed(release, scene, clients=False)).group
+    release, sample = name.split("/")
+    group = only_group(diagnosed(release, sample, clients=False)).group
     for one, logged in zip(group.rebalances, TRUTH[name]["rebalances"], strict=False):
         assert (one.generation, one.join_ms if not one.emptied else None) == (
             logged["generation"],
@@ -153,15 +153,15 @@ def test_generations_and_durations_are_those_that_the_broker_logged(name: str) -
 
 def with_owners() -> Iterator[str]:
     for name in TRUTH:
-        release, scene = name.split("/")
-        if sorted((LOGS / "client" / f"java-{release}").glob(f"{scene}-*.log")):
+        release, sample = name.split("/")
+        if sorted((LOGS / "client" / f"java-{release}").glob(f"{sample}-*.log")):
             yield name
 
 
 @pytest.mark.parametrize("name", sorted(with_owners()))
 def test_times_without_owner_and_with_two_are_those_of_the_members(name: str) -> None:
-    release, scene = name.split("/")
-    group = only_group(diagnosed(release, scene)).group
+    release, sample = name.split("/")
+    group = only_group(diagnosed(release, sample)).group
     truth = TRUTH[name]
     for gap in known_gaps(group):
         lengths = truth["without_owner_ms"].get(gap.partition, [])
