@@ -48,10 +48,16 @@ def is_history(head: str) -> bool:
 def history_facts(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Fact | NotUnderstood]:
     """The facts of a recorded history; a line that is none of its events is not understood."""
     reader = HistoryFacts()
-    texts = (text.encode() for _, text in lines)
+    last = [""]
+
+    def texts() -> Iterator[bytes]:
+        for _, text in lines:
+            last[0] = text.rstrip("\r\n")
+            yield text.encode()
+
     try:
-        for number, one in enumerate(scan_lines(texts, source), 1):
-            place = Place(source, number, str(one) if isinstance(one, Event) else "", zoned=False)
+        for number, one in enumerate(scan_lines(texts(), source), 1):
+            place = Place(source, number, last[0], zoned=False)
             if isinstance(one, UnreadLine):
                 yield NotUnderstood(place, one.fault)
             else:

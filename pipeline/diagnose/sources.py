@@ -19,7 +19,7 @@ from rebalance_check.pipeline.diagnose.dumps.describe import is_describe, read_d
 from rebalance_check.pipeline.diagnose.dumps.dump_log import is_dump_log, read_dump_log
 from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
 from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, read_segment
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, Place
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
 from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
 from rebalance_check.pipeline.diagnose.logs.records import records
@@ -196,6 +196,4 @@ class Lines:
 
 def missing(path: Path) -> Source:
     """A source that is not there."""
-    return Source(
-        str(path), fault="no such file or folder", examples=[NotUnderstood(Place(str(path), 0), "no such file")]
-    )
+    return Source(str(path), fault="no such file or folder")

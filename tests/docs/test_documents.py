@@ -15,6 +15,8 @@ from rebalance_check.cli import cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
+SAMPLES = ROOT / "tests/data/diagnose"
+"""The real logs that the operators' page shows."""
 FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+)")
 MARKED = re.compile(r"<!-- command: (?P<name>\w+) -->\n```sh\n(?P<command>.*?)\n```", re.DOTALL)
@@ -70,10 +72,11 @@ def test_python_of_the_documents_runs_and_prints_what_they_say(code: str, shown:
 def test_commands_of_the_documents_print_what_they_say(command: str, shown: str, tmp_path: Path) -> None:
     program, *arguments = shlex.split(command)
     assert program == "rebalance-check", f"only commands of this project are run here, not {program}"
+    folder = SAMPLES if arguments[0] == "diagnose" else tmp_path
     environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
     result = subprocess.run(
         [sys.executable, "-m", "rebalance_check.cli", *arguments],
-        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+        capture_output=True, text=True, cwd=folder, env=environment, check=False,
     )  # fmt: skip
     assert result.returncode in {0, 10, 11, 12}, result.stderr
     assert_shown(shown, result.stdout)

@@ -20,7 +20,9 @@ EXAMPLE: Final = re.compile(
     r"^```sh\n(rebalance-check [^\n]* --json)\n```\n\n```json\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 FILE: Final = re.compile(r"^<!-- file: (\S+) -->\n```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MAPS: Final = frozenset({"verdicts", "claims", "reachable", "actions", "cells", "diffs", "properties"})
+MAPS: Final = frozenset(
+    {"verdicts", "claims", "reachable", "actions", "cells", "diffs", "properties", "latency_by_cause"}
+)
 """Keys of objects whose own keys are names: of claims, of states and steps, of members, of mutants, of fields."""
 LONGEST: Final = 100
 """So many characters of a text are shown."""
