@@ -112,6 +112,8 @@ class Client:
     lost: Answered | None = None
     """The reply by which it lost its membership, until it is accepted again."""
     fenced: Answered | None = None
+    is_overtaken: bool = False
+    """Whether it lost its membership between its last accepted JoinGroup and the reply, which it may throw away."""
     left: RequestObserved | None = None
     """Its LeaveGroup, until it joins again."""
     since: Since = field(default_factory=Since)
@@ -263,6 +265,7 @@ class Client:
         request, reply = answered.request, answered.reply
         if request.api == Api.JOIN_GROUP:
             member_id = reply.assigned_member_id or request.member_id
+            self.is_overtaken = self.lost is not None and request.seq < self.lost.reply.seq
             self.member_id, self.is_member, self.lost, self.fenced = member_id, True, None, None
             if self.round is not None and reply.reply_generation < self.round.generation:
                 self.used.clear()  # the group was created anew, and counts its generations from the start

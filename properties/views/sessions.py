@@ -34,7 +34,8 @@ NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
 """``GroupMetadataManager.NEW_MEMBER_JOIN_TIMEOUT_MS``, where no event says another."""
 
 NOT_WRITTEN: Final = "COORDINATOR_NOT_AVAILABLE"
-"""The answer to a request whose write failed. The group still waits with a member whose JoinGroup got it."""
+"""The answer to a request whose write failed. The group still waits with a member whose JoinGroup or
+SyncGroup got it."""
 
 PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 """The answers to a heartbeat that start its sender's session anew."""
@@ -186,8 +187,9 @@ class Sessions(Memory):
             self.prolonged[key] = begun, parked.session_timeout_ms
 
     def _answer_sync(self, event: SyncGroupReplied) -> None:
-        """It was active; where the write of its SyncGroup failed, it stays parked for the group."""
+        """It was active; where the write of its SyncGroup failed, the group waits with it until the next generation."""
         if event.error == NOT_WRITTEN:
+            self._waiting.add((event.incarnation, event.member_id))
             self.before = self.seen.get((event.incarnation, event.member_id))
         else:
             self._active(event.member_id, event)

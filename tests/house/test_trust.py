@@ -31,6 +31,14 @@ def test_runs_that_work_are_judged(command: str) -> None:
     assert found["accused"] == len({alarm["seed"] for alarm in found["alarms"]})
 
 
+@pytest.mark.parametrize(("command", "seed"), [
+    ("healthy", 31027745),  # a client throws the reply to a JoinGroup away, because it has lost its membership since
+    ("scenarios", 32002799),  # the write of a SyncGroup failed, and the group waits with its member
+])  # fmt: skip
+def test_what_was_accused_once_is_not_accused(command: str, seed: int) -> None:
+    assert measured(command, first=seed, runs=1)["outcomes"] == {"held": 1}
+
+
 def test_one_seed_is_one_run__with_every_number_of_processes() -> None:
     assert measured("mutilate", first=5, runs=20) == measured("mutilate", first=5, runs=20, workers=2)
 

@@ -30,14 +30,19 @@ class ConnectorInstance(Instance):
         self._reached = reached
         self._busy = True
         self._has_started = False
+        self._asked = False
 
     def _run(self) -> None:
         self._busy = False
         self._go_on()
 
     def transition_to(self, target: TargetState) -> None:
-        """Have the thread reach another target state; while it is busy only the last one asked for counts."""
-        self.target = target
+        """Have the thread reach a target state; while it is busy only the last one asked for counts.
+
+        A connector that runs already when it is asked to has reached STARTED anew (``WorkerConnector.doTransitionTo``
+        calls back in any case): its configuration may have changed while it was to pause.
+        """
+        self.target, self._asked = target, True
         self._go_on()
 
     def stop(self) -> None:
@@ -64,6 +69,9 @@ class ConnectorInstance(Instance):
         elif self.target is not TargetState.STARTED and self.state.value != self.target.value:
             stops = self.state is InstanceState.RUNNING
             self._inside(self._behaviour.stop_ms if stops else 0, self._suspended)
+        elif self._asked and self.state is InstanceState.RUNNING:
+            self._asked = False
+            self._reached(self.key.connector)
 
     def _inside(self, delay_ms: int, then: Callable[[], None]) -> None:
         self._busy = True
@@ -76,6 +84,7 @@ class ConnectorInstance(Instance):
             self._fail()
         else:
             self._has_started = True
+            self._asked = False
             self._change(InstanceState.RUNNING)
             self._write_state()
             self._reached(self.key.connector)

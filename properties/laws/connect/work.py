@@ -323,6 +323,8 @@ def _judged_away(member: str, event: Event, away: Away) -> Finding | None:
     away_ms = event.time_ms - away.since_ms[member]
     if away_ms < 0:
         return None
+    if worker.is_eager:
+        return Excused("left under the eager protocol, whose back-off is worker.unsync.backoff.ms each time")
     if away_ms <= worker.configured.scheduled_rebalance_max_delay_ms + BLOCKED_MS:
         return CHECKED
     away.forget(member)
@@ -348,6 +350,8 @@ WorkStopsWhileAway: Final = Invariant(
         "one that revokes, or writes to the config topic, which may take 30 s, is busy until it has done so",
         "without a coordinator time counts from the first poll that finds none: a blocked herder does not poll",
         "a worker that is joining already goes on until it has joined",
+        "one whose last assignment came under the eager protocol backs off for worker.unsync.backoff.ms each time that "
+        "it cannot read the config topic",
     ),
     exempted_by=(
         ApplicationBusy, ConfigCallEnded, ConfigCallStarted, ConfigReadEnded, CoordinatorFound, CoordinatorLost,

@@ -70,6 +70,8 @@ def _why_dropped(client: Client, join: RequestObserved) -> str:
         return "is a worker, which gives its id up without a request where it cannot read the config topic"
     if client.is_own and client.since.completed is not None and client.lost is refused is not None:
         return ""
+    if client.is_overtaken:
+        return "lost its membership before the reply to its JoinGroup came"
     if client.may_count_as_lost(join.time_ms):
         return "was not answered for a session timeout"
     if client.round is not client.applied and (client.since.closed is not None or client.since.unseen is not None):
@@ -226,6 +228,7 @@ MemberIdIsKept: Final = of_clients(
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
         "a rebalance timeout of its SyncGroup, or before its record says that it has completed its join, resets itself",
         "a client that is not answered for a session timeout may give its membership up",
+        "a client that loses its membership while it waits for a JoinGroup may throw the reply away",
         "a Connect worker that is in no generation and cannot read its config topic gives its id up "
         "(WorkerCoordinator.maybeLeaveGroup)",
     ),
