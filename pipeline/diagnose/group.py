@@ -98,6 +98,16 @@ class Group:
         """Whether a coordinator has only read it from its topic: replayed records say nothing of now."""
         return all(isinstance(fact, MemberDescribed | GroupLoaded) for fact in self.facts)
 
+    def shares_clock(self, one: Fact, other: Fact) -> bool:
+        """Whether the times of two facts can be compared: one source, known zones, or generations in common."""
+        if one.place.source == other.place.source:
+            return True
+        clocks = [self._clock_of(fact) for fact in (one, other)]
+        return all(clock is None or clock.bound_by > 0 or not clock.assumed for clock in clocks)
+
+    def _clock_of(self, fact: Fact) -> Clock | None:
+        return self.clocks.get(fact.place.source.partition("[")[0])
+
     def tolerance_ms(self) -> int:
         """Twice the largest skew of its sources' clocks: a shorter overlap may be one of the clocks."""
         names = {fact.place.source for fact in self.facts}

@@ -38,10 +38,12 @@ _DEFAULTS: Final = Thresholds()
         rare=True, metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
 @option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True,
         metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
+@option("--max-skew", type=click.IntRange(min=0, max=2**53), metavar="MS", rare=True,
+        help="The clocks of files that share no generation differ by at most so much.")  # fmt: skip
 @ci_options()
 @json_option
 def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
-            only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,
+            only: tuple[str, ...], whole: bool, fail_on: str, max_skew: int | None, storm_rebalances: int,
             join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
@@ -52,7 +54,7 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
     source says anything about a group, 2 for wrong use.
     """
     console = Console(as_json)
-    limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms)
+    limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms, max_skew_ms=max_skew)
     read = read_paths(sources)
     if bootstrap is not None:
         require("kafka")

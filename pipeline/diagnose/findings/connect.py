@@ -29,6 +29,7 @@ from rebalance_check.pipeline.diagnose.findings.finding import (
     seconds,
     times,
 )
+from rebalance_check.pipeline.diagnose.findings.owners import unsure
 from rebalance_check.pipeline.diagnose.group import Group
 from rebalance_check.pipeline.diagnose.work import Ended, Run, RunsTwice, runs, twice
 
@@ -48,7 +49,7 @@ def findings(group: Group, limits: Thresholds) -> Iterator[Finding]:
     if not group.is_connect and not statuses:
         return
     rounds = _rounds(group)
-    yield from runs_twice(group)
+    yield from runs_twice(group, limits)
     yield from disagreement(group, rounds)
     yield from without_change(group, rounds, limits)
     yield from delays(group, rounds)
@@ -69,16 +70,19 @@ def _rounds(group: Group) -> dict[int, dict[str, WorkerJoined]]:
 # ------------------------------------------------------------------------------------------------------ work runs twice
 
 
-def runs_twice(group: Group) -> Iterator[Finding]:
+def runs_twice(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """A connector or task on two workers at one time."""
     by_workers: dict[tuple[str, str], list[RunsTwice]] = {}
-    for pair in twice(runs(group.facts), max(group.tolerance_ms(), 1)):
+    for pair in twice(runs(group.facts), max(group.tolerance_ms(), limits.max_skew_ms or 0, 1)):
         by_workers.setdefault((pair.earlier.client, pair.later.client), []).append(pair)
     for (first, second), pairs in sorted(by_workers.items()):
         known = [pair.length_ms for pair in pairs if pair.length_ms is not None]
         work = sorted({pair.later.work for pair in pairs})
         begun = min(pair.later.begin_ms for pair in pairs)
-        yield Finding(
+        sure = limits.max_skew_ms is not None or all(
+            group.shares_clock(pair.later.begun_by, pair.earlier.begun_by) for pair in pairs
+        )
+        finding = Finding(
             rule=rules.WORK_RUNS_TWICE,
             severity=Severity.FAULT,
             kind=Kind.SAFETY if known else Kind.NONE,
@@ -95,6 +99,7 @@ def runs_twice(group: Group) -> Iterator[Finding]:
             confidence=Confidence.SHOWN if known else Confidence.DEDUCED,
             deduced_from="" if known else f"{first} gave the graceful stop up, and no line says that the work ended",
         )
+        yield finding if sure else unsure(finding)
 
 
 def _cause_of_two(group: Group, first: str, pairs: Sequence[RunsTwice]) -> str:

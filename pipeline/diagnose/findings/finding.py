@@ -97,10 +97,16 @@ class Thresholds:
     """A longer heartbeat interval, as a part of the session timeout, leaves one lost heartbeat no second chance."""
     grace_ms: int = 5_000
     """So long after its timeout a phase that has not ended is stuck."""
+    max_skew_ms: int | None = None
+    """How far clocks that share no generation may differ, by the user's word; None: unknown."""
     session_timeout_ms: int = 45_000
     """Kafka's default since 3.0, where no source names the value."""
     rebalance_timeout_ms: int = 300_000
     """Kafka's default of ``max.poll.interval.ms``, where no source names the value."""
+
+
+UNCOMPARED: Final = "their clocks share no generation and name no zone"
+SAY_SKEW: Final = "--max-skew MS says how far their clocks may differ"
 
 
 def places(facts: Iterable[Fact]) -> tuple[Place, ...]:

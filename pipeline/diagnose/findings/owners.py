@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 from statistics import median
@@ -20,6 +21,8 @@ from rebalance_check.pipeline.diagnose.facts import (
 )
 from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
+    SAY_SKEW,
+    UNCOMPARED,
     Confidence,
     Finding,
     Kind,
@@ -39,9 +42,9 @@ UNEVEN_SHARE: Final = 0.25
 Assignments = Mapping[str, Sequence[str]]
 
 
-def findings(group: Group, _limits: Thresholds) -> Iterator[Finding]:
+def findings(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """All of this module."""
-    yield from two_owners(group)
+    yield from two_owners(group, limits)
     yield from unowned(group)
     yield from unbalanced(group)
     yield from moved(group)
@@ -50,14 +53,31 @@ def findings(group: Group, _limits: Thresholds) -> Iterator[Finding]:
 # ----------------------------------------------------------------------------------------------------------- two owners
 
 
-def two_owners(group: Group) -> Iterator[Finding]:
+def two_owners(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """Overlaps of ownership, separated by whether the group had already removed the first owner."""
-    found = overlaps(group.spans, max(group.tolerance_ms(), 1))
+    found = overlaps(group.spans, max(group.tolerance_ms(), limits.max_skew_ms or 0, 1))
     by_owner: dict[tuple[str, str, bool], list[Overlap]] = {}
     for one in found:
         by_owner.setdefault((one.earlier.client, one.later.client, _was_removed(group, one)), []).append(one)
     for (first, second, removed), own in sorted(by_owner.items()):
-        yield _two_owners(group, first, second, own, removed)
+        sure = limits.max_skew_ms is not None or all(
+            group.shares_clock(one.later.begun_by, one.earlier.begun_by) for one in own
+        )
+        finding = _two_owners(group, first, second, own, removed)
+        yield finding if sure else unsure(finding)
+
+
+def unsure(finding: Finding) -> Finding:
+    """The finding, where clocks that cannot be compared may show what never was."""
+    severity = Severity.COST if finding.severity is Severity.FAULT else finding.severity
+    return replace(
+        finding,
+        severity=severity,
+        kind=Kind.NONE,
+        confidence=Confidence.DEDUCED,
+        deduced_from=UNCOMPARED,
+        more=SAY_SKEW,
+    )
 
 
 def _was_removed(group: Group, one: Overlap) -> bool:
