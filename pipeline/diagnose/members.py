@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -104,8 +105,11 @@ class Members:
         short = found.instance or found.client
         if not short:
             return member
-        same = sum((other.instance or other.client) == short for other in self.by_id.values())
-        return short if same == 1 else f"{short}-{member[len(member) - 36 :][:4]}" if UUID.search(member) else member
+        if self._sharing is None:
+            self._sharing = Counter(other.instance or other.client for other in self.by_id.values())
+        if self._sharing[short] <= 1:
+            return short
+        return f"{short}-{member[len(member) - 36 :][:4]}" if UUID.search(member) else member
 
     def client(self, member: str) -> str:
         """The name of a member's client, without its member id."""
@@ -114,6 +118,7 @@ class Members:
 
     def take(self, facts: Iterable[Fact]) -> None:
         """Learn from facts, in the order of their times."""
+        self._sharing = None
         for fact in facts:
             self._take(fact)
 
@@ -203,9 +208,13 @@ class Members:
             self._configured(fact.client)
 
     _configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    _sharing: Counter[str] | None = None
+    """How many member ids have each short name, counted when the first is asked for."""
 
     def _configured(self, client: str) -> None:
-        values = self._configs.get(client, {})
+        values = self._configs.get(client)
+        if values is None:
+            return
         for member in self.by_id.values():
             if member.client == client:
                 member.session_timeout_ms = member.session_timeout_ms or _number(values, "session.timeout.ms")

@@ -122,14 +122,18 @@ def by_partition(found: Iterable[Span]) -> dict[str, list[Span]]:
 
 def overlaps(found: Sequence[Span], tolerance_ms: int) -> list[Overlap]:
     """Pairs of processes that own one partition together for longer than the clocks may differ."""
-    pairs = [
-        Overlap(earlier, later)
-        for ordered in by_partition(found).values()
-        for place, later in enumerate(ordered)
-        for earlier in ordered[:place]
-        if (earlier.source, earlier.client) != (later.source, later.client) and earlier.end_ms is not None
-    ]
+    pairs: list[Overlap] = []
+    for ordered in by_partition(found).values():
+        owning: list[Span] = []
+        for later in ordered:
+            owning = [span for span in owning if span.end_ms is not None and span.end_ms > later.begin_ms]
+            pairs += [Overlap(earlier, later) for earlier in owning if _process_of(earlier) != _process_of(later)]
+            owning.append(later)
     return [pair for pair in pairs if pair.length_ms > tolerance_ms]
+
+
+def _process_of(span: Span) -> tuple[str, str]:
+    return span.source, span.client
 
 
 def gaps(found: Sequence[Span]) -> list[Gap]:

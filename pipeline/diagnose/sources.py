@@ -109,7 +109,7 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     try:
         head = lines.head()
     except OSError as error:
-        source.fault = f"{path} cannot be read: {error.strerror or error}"
+        source.fault = f"it cannot be read: {error.strerror or error}"
         return source
     if not head.strip():
         source.kind, source.fault = "nothing", "the file is empty"
@@ -128,7 +128,8 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
         else:
             _read_log(lines, source, reader or ProcessLogs())
     except (OSError, EOFError, zlib.error) as error:
-        source.fault = f"reading ends after line {lines.number}: {error}"
+        why = error.strerror if isinstance(error, OSError) else None
+        source.fault = f"reading ends after line {lines.number}: {why or error}"
     source.lines = lines.number
     return source
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -62,15 +63,16 @@ def rows(group: Group) -> list[Row]:
     """The timeline."""
     before: Rebalance | None = None
     found: list[Row] = []
+    joins = [fact for fact in group.facts if isinstance(fact, JoinSent) and fact.time_ms is not None]
     for one in group.rebalances:
-        found.append(_row(group, before, one))
+        found.append(_row(group, joins, before, one))
         before = one
     return found
 
 
-def _row(group: Group, before: Rebalance | None, one: Rebalance) -> Row:
+def _row(group: Group, joins: Sequence[JoinSent], before: Rebalance | None, one: Rebalance) -> Row:
     name = group.members.name(one.trigger.member) if one.trigger.member else ""
-    waited_for, waited_ms = _waited_for(group, one)
+    waited_for, waited_ms = _waited_for(group, joins, one)
     return Row(
         time_ms=one.began_ms if one.began_ms is not None else one.end_ms, generation=one.generation,
         duration_ms=one.duration_ms, cause=str(one.trigger.cause), member=name, words=one.trigger.words,
@@ -87,18 +89,17 @@ def _outcome(one: Rebalance) -> str:
     return "open at the end of the log" if one.is_open and one.seen_by_broker else ""
 
 
-def _waited_for(group: Group, one: Rebalance) -> tuple[str, int | None]:
-    """The last member to join, where the clients' logs say it, or those that were removed."""
+def _waited_for(group: Group, joins: Sequence[JoinSent], one: Rebalance) -> tuple[str, int | None]:
+    """The last member to join, where the clients' logs say it, or those that were removed. ``joins`` are in order."""
     evicted = [member for each in one.contributions if isinstance(each, MembersEvicted) for member in each.members]
     if evicted:
         return ", ".join(group.members.name(member) for member in evicted), one.join_ms
     if one.began_ms is None or one.joined_ms is None:
         return "", None
-    joins = [fact for fact in group.facts if isinstance(fact, JoinSent) and fact.time_ms is not None
-             and one.began_ms <= fact.time_ms <= one.joined_ms]  # fmt: skip
-    if not joins:
+    last = bisect_right(joins, one.joined_ms, key=lambda fact: fact.time_ms or 0) - 1
+    if last < 0 or (joins[last].time_ms or 0) < one.began_ms:
         return "", None
-    return joins[-1].instance or joins[-1].client, (joins[-1].time_ms or 0) - one.began_ms
+    return joins[last].instance or joins[last].client, (joins[last].time_ms or 0) - one.began_ms
 
 
 def _moved(before: Rebalance | None, one: Rebalance) -> int | None:
@@ -137,22 +138,29 @@ def without_owner(group: Group) -> dict[str, Spread]:
 
 def known_gaps(group: Group) -> list[Gap]:
     """Gaps that no owner without a log can fill: each assignment that ends in one is to a client whose log is there."""
-    seen = {span.member for span in group.spans} | {span.client for span in group.spans}
-    return [gap for gap in gaps(group.spans) if not _may_be_owned(group, gap, seen)]
+    clients = {span.client for span in group.spans}
+    seen = clients | {span.member for span in group.spans}
+    ended = sorted((one for one in group.rebalances if one.end_ms is not None), key=_end_ms)
+    return [gap for gap in gaps(group.spans) if not any(
+        _may_be_owned(group, one, gap.partition, seen, len(clients)) for one in _ended_in(ended, gap)
+    )]  # fmt: skip
 
 
-def _may_be_owned(group: Group, gap: Gap, seen: set[str]) -> bool:
-    for one in group.rebalances:
-        if one.end_ms is None or not gap.begin_ms - SETTLING_MS <= one.end_ms < gap.end_ms - SETTLING_MS:
-            continue
-        if one.assignments is None:
-            unseen = one.count is not None and one.count > len({span.client for span in group.spans})
-        else:
-            owners = {member for member, partitions in one.assignments.items() if gap.partition in partitions}
-            unseen = not owners <= seen and not {group.members.get(member).client for member in owners} <= seen
-        if unseen:
-            return True
-    return False
+def _end_ms(one: Rebalance) -> int:
+    return one.end_ms or 0
+
+
+def _ended_in(ended: Sequence[Rebalance], gap: Gap) -> Sequence[Rebalance]:
+    first = bisect_left(ended, gap.begin_ms - SETTLING_MS, key=_end_ms)
+    return ended[first : bisect_left(ended, gap.end_ms - SETTLING_MS, key=_end_ms)]
+
+
+def _may_be_owned(group: Group, one: Rebalance, partition: str, seen: set[str], clients: int) -> bool:
+    """Whether the assignment may give the partition to a client whose log is not there."""
+    if one.assignments is None:
+        return one.count is not None and one.count > clients
+    owners = {member for member, partitions in one.assignments.items() if partition in partitions}
+    return not owners <= seen and not {group.members.get(member).client for member in owners} <= seen
 
 
 def per_hour(group: Group) -> float | None:

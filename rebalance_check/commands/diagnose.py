@@ -8,11 +8,12 @@ from typing import Final
 import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, write_page
 from rebalance_check.commands._extras import require
-from rebalance_check.commands._options import FILE, Command, json_option, option
+from rebalance_check.commands._options import FILE, Command, html_option, json_option, option
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, of_sources, read_paths
 from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
+from rebalance_check.pipeline.diagnose.redaction import redacted
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.claim_results import ClaimResult
@@ -32,6 +33,9 @@ _DEFAULTS: Final = Thresholds()
         help="Read this topic of the cluster, too: Connect's status and config topics; may be repeated.")  # fmt: skip
 @option("--group", "only", multiple=True, help="Diagnose this group alone; may be repeated.")
 @option("--timeline", "whole", is_flag=True, help="Show every row of a long timeline.")
+@html_option("the answer, lanes of generations, members and owners over time, and the log lines behind them")
+@option("--redact", is_flag=True, help="Replace the names of groups, topics, members, clients, instances, hosts "
+        "and files, and addresses, in every output; free texts of applications stay.")  # fmt: skip
 @option("--fail-on", type=click.Choice([Severity.FAULT.value, Severity.COST.value]), default=Severity.FAULT.value,
         show_default=True, help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
 @option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True,
@@ -43,8 +47,8 @@ _DEFAULTS: Final = Thresholds()
 @ci_options()
 @json_option
 def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
-            only: tuple[str, ...], whole: bool, fail_on: str, max_skew: int | None, storm_rebalances: int,
-            join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
+            only: tuple[str, ...], whole: bool, html: Path | None, redact: bool, fail_on: str, max_skew: int | None,
+            storm_rebalances: int, join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
     Each file is recognised by its content, whatever its layout; rotated and compressed files are read in order. The
@@ -63,9 +67,15 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
         read += cluster_sources(bootstrap, config, topics, only)
     if not read:
         raise click.UsageError("Name a file, a folder, or --bootstrap HOST:PORT.")
+    if redact:
+        read, only = redacted(read, only)
     found = of_sources(read, only, limits)
     for line in lines(found, whole=whole):
         console.say(line)
+    if html is not None:
+        from rebalance_check.report.diagnosis.page import diagnosis_page  # noqa: PLC0415 - needs the extra `report`
+
+        write_page(console, html, diagnosis_page(found))
     code = ExitCode(found.exit_code(Severity(fail_on)))
     ci.write(console, "diagnose", lambda: results(found), code)
     console.say()

@@ -145,12 +145,17 @@ def _fullest(counted: Sequence[Rebalance], window_ms: int) -> list[Rebalance]:
 
 def _busiest(found: Sequence[Rebalance], window_ms: int) -> int:
     """The most time in rebalances within one window."""
-    timed = [
+    timed = sorted(
         (one.began_ms, one.duration_ms) for one in found if one.began_ms is not None and one.duration_ms is not None
-    ]
-    return max(
-        (sum(length for begin, length in timed if start <= begin < start + window_ms) for start, _ in timed), default=0
     )
+    most = busy = first = 0
+    for begin, length in timed:
+        busy += length
+        while timed[first][0] <= begin - window_ms:
+            busy -= timed[first][1]
+            first += 1
+        most = max(most, busy)
+    return most
 
 
 def _period(group: Group, stormy: Sequence[Rebalance]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rebalance_check.pipeline.diagnose.facts import Fact
 from rebalance_check.pipeline.diagnose.logs.records import LogRecord
@@ -29,8 +29,14 @@ class Template:
     make: Make
 
 
+SENTENCE_WORDS: Final[set[str]] = set()
+"""The words of all sentences: a name of a user that is one of them does not stand out in a line."""
+_NOT_WORDS: Final = re.compile(r"\(\?P<\w+>|\\.")
+
+
 def template(text: str, pattern: str, make: Make) -> Template:
     """A row of a table."""
+    SENTENCE_WORDS.update(re.findall(r"[A-Za-z]+", f"{text} {_NOT_WORDS.sub(' ', pattern)}"))
     return Template(text, re.compile(pattern, re.DOTALL), make)
 
 

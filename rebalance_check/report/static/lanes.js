@@ -9,7 +9,7 @@ const OWNERS = 8; // colours of members, in page.css
 const MARKED_UNIT = 3; // pixels of a step from which each event has a mark
 
 class Swimlanes {
-  /** `onhover({ lane, row } | null, event)` and `onchoose(row)`; `marks` are steps where claims broke, as rows. */
+  /** `onhover({ lane, row } | null, event)` and `onchoose(row, lane)`; `marks` are steps where claims broke, as rows. */
   constructor(timeline, { lanes, marks = [], repeatsAfter = null, onhover = () => {}, onchoose = () => {} }) {
     this.timeline = timeline;
     this.marks = marks;
@@ -70,7 +70,7 @@ class Swimlanes {
     };
     const end = (next) => {
       this.canvas.removeEventListener("pointermove", move);
-      if (moved <= 3 && next.offsetX >= NAME_WIDTH) this.onchoose(this.scale.row(next.offsetX));
+      if (moved <= 3 && next.offsetX >= NAME_WIDTH) this.onchoose(this.scale.row(next.offsetX), this.laneAt(next.offsetY));
     };
     this.canvas.addEventListener("pointermove", move);
     this.canvas.addEventListener("pointerup", end, { once: true });
@@ -96,9 +96,14 @@ class Swimlanes {
     this.draw();
   }
 
+  /** The lane at a height of the canvas; undefined on the ruler, and below the last one. */
+  laneAt(y) {
+    const index = Math.floor((y - RULER_HEIGHT + this.root.scrollTop) / LANE_HEIGHT);
+    return y < RULER_HEIGHT ? undefined : this.lanes[index];
+  }
+
   hover(event) {
-    const index = Math.floor((event.offsetY - RULER_HEIGHT + this.root.scrollTop) / LANE_HEIGHT);
-    const lane = event.offsetY < RULER_HEIGHT ? undefined : this.lanes[index];
+    const lane = this.laneAt(event.offsetY);
     const outside = event.offsetX < NAME_WIDTH || !this.timeline.steps;
     this.onhover(lane && !outside ? { lane, row: this.scale.row(event.offsetX) } : null, event);
   }
@@ -148,9 +153,13 @@ class Swimlanes {
       const top = RULER_HEIGHT + index * LANE_HEIGHT - scrolled;
       this.drawLane(pen, this.lanes[index], top);
       pen.fillStyle = this.colour("text");
-      pen.fillText(fitted(pen, visible(this.lanes[index].name), NAME_WIDTH - 12), 4, top + LANE_HEIGHT / 2);
+      pen.fillText(this.fittedName(pen, visible(this.lanes[index].name), NAME_WIDTH - 12), 4, top + LANE_HEIGHT / 2);
     }
     if (this.scale.unit >= MARKED_UNIT) this.drawEvents(pen, first, last, scrolled);
+  }
+
+  fittedName(pen, name, width) {
+    return fitted(pen, name, width);
   }
 
   /** The stretches of a lane in view; what is narrower than half a pixel belongs to the stretch after it. */
@@ -168,8 +177,12 @@ class Swimlanes {
   }
 
   drawStretch(pen, lane, change, left, right, top) {
-    const text = lane.textOf(change);
-    const fills = this.fills(lane, lane.tone(change), text);
+    this.drawFilled(pen, lane, change, left, right, top);
+    this.drawText(pen, lane, change, left, right, top);
+  }
+
+  drawFilled(pen, lane, change, left, right, top) {
+    const fills = this.fills(lane, lane.tone(change), lane.textOf(change));
     const height = fills.thin ? 3 : LANE_HEIGHT - 4;
     const y = top + (LANE_HEIGHT - height) / 2;
     fills.colours.forEach((colour, place) => {
@@ -177,10 +190,14 @@ class Swimlanes {
       const part = height / fills.colours.length;
       pen.fillRect(left, y + place * part, Math.max(0.5, right - left - (right - left > 3 ? 1 : 0)), part);
     });
-    if (right - left > 24 && !fills.thin) {
-      pen.fillStyle = this.colour(fills.ink || "ink");
-      pen.fillText(fitted(pen, visible(text), right - left - 8), left + 4, top + LANE_HEIGHT / 2);
-    }
+  }
+
+  drawText(pen, lane, change, left, right, top) {
+    const text = lane.textOf(change);
+    const fills = this.fills(lane, lane.tone(change), text);
+    if (right - left <= 24 || fills.thin) return;
+    pen.fillStyle = this.colour(fills.ink || "ink");
+    pen.fillText(fitted(pen, visible(text), right - left - 8), left + 4, top + LANE_HEIGHT / 2);
   }
 
   /** The colours of a stretch: of a partition those of its owners, one above the other. */
