@@ -73,9 +73,7 @@ WORK_KEY: Final = re.compile(
     r"^(?P<head>connector-|task-|commit-|target-state-|restart-connector-)(?P<work>.+)$", re.DOTALL
 )
 NUMBERED: Final = re.compile(r"^(?P<name>.+)-(?P<number>\d+)$", re.DOTALL)
-ADDRESS: Final = re.compile(
-    r"^(?P<scheme>\w+://)?(?P<host>\[[^\]]*\]|[^:/]+)(?P<rest>(?::\d+)?(?:/.*)?)$", re.DOTALL
-)
+ADDRESS: Final = re.compile(r"^(?P<scheme>\w+://)?(?P<host>\[[^\]]*\]|[^:/]+)(?P<rest>(?::\d+)?(?:/.*)?)$", re.DOTALL)
 MESSAGE: Final = re.compile(r"\[(?:Consumer|Worker|Group(?:Coordinator|MetadataManager|Id)?)\b|Loaded member ")
 """The begin of a message of Kafka, behind level, thread and logger."""
 Change = Callable[[Holds, str], str]

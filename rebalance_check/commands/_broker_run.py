@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rebalance_check.commands._console import Console, verdict_line
+from rebalance_check.commands._findings import findings_in, show_findings
 from rebalance_check.commands.judge import show_undecided, show_untested_in
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
@@ -21,7 +22,7 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.exit_codes import ExitCode
-from rebalance_check.properties.history import HistoryWriter
+from rebalance_check.properties.history import HistoryWriter, read_history
 from rebalance_check.properties.judge import Judge
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.notices import notice
@@ -160,6 +161,9 @@ def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document
         if order.record is not None:
             console.say(f"  shown by {suggested('judge', order.record, '--invariant', found.invariant)}")
     show_undecided(console, judgement)
+    record = order.record
+    if record is not None:
+        show_findings(console, findings_in(lambda: read_history(record), judgement.events))
     show_untested_in(console, judgement)
     about = f"{judgement.could_have_failed} on {judgement.events:,} events"
     console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.findings], about))

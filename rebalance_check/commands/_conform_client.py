@@ -11,6 +11,7 @@ import click
 
 from rebalance_check.commands._console import Console, said_at_interruption
 from rebalance_check.commands._falsify_option import falsify_option
+from rebalance_check.commands._findings import findings_in, show_findings
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
 from rebalance_check.commands._options import (
     FILE,
@@ -31,6 +32,8 @@ from rebalance_check.integration.kits.client.scenarios import FAULTS, SCENARIOS,
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult, chosen_kips
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.model.vocabulary.progress import ProgressListener
+from rebalance_check.pipeline.diagnose.findings.finding import Severity
+from rebalance_check.properties.history import read_history
 from rebalance_check.properties.laws.by_kip import BY_KIP
 from rebalance_check.report.terminal import suggested, visible
 
@@ -151,5 +154,7 @@ class _Shown:
         self._console.say(f"  {result.name:<{_WIDTH}}  {result.judgement.outcome}, {events}")
         if result.cut:
             self._console.say(f"    cut short: {result.cut}")
+        findings = findings_in(lambda: read_history(result.path), result.judgement.events)
+        show_findings(self._console, [one for one in findings if one.severity is Severity.FAULT])
         for row in violated:
             self._console.say(f"    violated: {row.claim} ({row.section}): {row.headline}")
