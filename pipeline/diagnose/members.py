@@ -160,9 +160,13 @@ class Members:
             found.ended_ms, found.end, found.ended_by = fact.time_ms, end, fact
 
     def _member_fact(self, fact: MemberFact) -> None:
-        if fact.member:
-            found = self.get(fact.member) if isinstance(fact, MemberDescribed) else self._seen(fact.member, fact)
-            found.instance = found.instance or fact.instance
+        if isinstance(fact, StaticMemberReplaced) and fact.old:
+            self.get(fact.old).instance = fact.instance
+            self._end(fact.old, End.REPLACED, fact)
+        if not fact.member:
+            return
+        found = self.get(fact.member) if isinstance(fact, MemberDescribed) else self._seen(fact.member, fact)
+        found.instance = found.instance or fact.instance
         match fact:
             case MemberIdGiven():
                 found.is_pending = True
@@ -177,10 +181,6 @@ class Members:
                 self._end(fact.member, End.EXPIRED, fact)
             case MemberFenced():
                 self._end(fact.member, End.FENCED, fact)
-            case StaticMemberReplaced():
-                if fact.old:
-                    self.get(fact.old).instance = fact.instance
-                    self._end(fact.old, End.REPLACED, fact)
             case MemberDescribed():
                 found.is_pending = False
                 found.client, found.host = fact.client or found.client, fact.host or found.host

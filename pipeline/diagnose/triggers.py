@@ -42,6 +42,8 @@ class Cause(StrEnum):
 
 LEAVES: Final = frozenset({Cause.CLOSED, Cause.POLL_TIMEOUT, Cause.UNSUBSCRIBED, Cause.LEFT})
 POLL_TIMEOUT: Final = "poll timeout has expired"
+ERROR: Final = re.compile(r"(?:rejoin(?:ing)?(?: due to)?:? )?[A-Z]+(?:_[A-Z]+)+\b")
+"""A reason that is Kafka's name of an error: the client follows the coordinator."""
 CLOSES: Final = ("being closed", "normal operation", "shutting down", "closing")
 
 
@@ -66,7 +68,10 @@ def cause_of_leave(reason: str) -> Cause:
 
 def cause_of_rejoin(words: str) -> Cause:
     """Why a member of a generation joined again, by the client's own reason; REJOINED where it gives none."""
-    return next((cause for text, cause in _REJOINS if text in words), Cause.ENFORCED if words else Cause.REJOINED)
+    known = next((cause for text, cause in _REJOINS if text in words), None)
+    if known is not None:
+        return known
+    return Cause.REJOINED if not words or ERROR.match(words) else Cause.ENFORCED
 
 
 def given_id(words: str) -> str:
