@@ -99,7 +99,7 @@ def situation_counts(path: Path) -> Counter[str]:
     for file in sorted(path.glob("*.parquet")):
         with pq.ParquetFile(file) as parquet:
             for batch in parquet.iter_batches(columns=["situations"]):
-                for found in pc.list_flatten(batch["situations"]).value_counts().to_pylist():
+                for found in batch["situations"].flatten().value_counts().to_pylist():
                     counts[found["values"]] += found["counts"]
     return counts
 

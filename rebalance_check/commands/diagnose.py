@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from rebalance_check.commands._extras import require
 from rebalance_check.commands._options import FILE, Command, html_option, json_option, option
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, of_sources, read_paths
 from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
+from rebalance_check.pipeline.diagnose.findings.rules import RULES
 from rebalance_check.pipeline.diagnose.redaction import redacted
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -44,11 +46,13 @@ _DEFAULTS: Final = Thresholds()
         metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
 @option("--max-skew", type=click.IntRange(min=0, max=2**53), metavar="MS", rare=True,
         help="The clocks of files that share no generation differ by at most so much.")  # fmt: skip
+@option("--rules", "lists_rules", is_flag=True, rare=True,
+        help="List the rules of all findings, with thresholds, sources and remedies, and end.")  # fmt: skip
 @ci_options()
 @json_option
 def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
             only: tuple[str, ...], whole: bool, html: Path | None, redact: bool, fail_on: str, max_skew: int | None,
-            storm_rebalances: int, join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
+            storm_rebalances: int, join_ms: int, lists_rules: bool, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
     Each file is recognised by its content, whatever its layout; rotated and compressed files are read in order. The
@@ -58,6 +62,8 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
     source says anything about a group, 2 for wrong use.
     """
     console = Console(as_json)
+    if lists_rules:
+        return _list_rules(console)
     limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms, max_skew_ms=max_skew)
     read = read_paths(sources)
     if bootstrap is not None:
@@ -81,6 +87,14 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
     console.say()
     console.say(f"diagnosis: {_summary(found)}")
     return console.finish(diagnosis_document(found), code)
+
+
+def _list_rules(console: Console) -> int:
+    for rule in RULES.values():
+        console.say(f"{rule.name}: {rule.claim}")
+        for label, text in (("threshold", rule.threshold), ("source", rule.source), ("remedy", rule.remedy)):
+            console.say(f"  {label:<10}{text}")
+    return console.finish({"rules": [asdict(rule) for rule in RULES.values()]})
 
 
 def _summary(found: Diagnosis) -> str:
