@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
+from rebalance_check.pipeline.diagnose.commits import CommitsFolded
 from rebalance_check.pipeline.diagnose.facts import (
     AssignmentStored,
     Fact,
@@ -132,7 +133,10 @@ def _moved(facts: Sequence[Fact], clock: Clock, known: Anchors) -> list[Fact]:
     if not clock.shift_ms:
         return list(facts)
     return [
-        replace(fact, time_ms=fact.time_ms + clock.shift_ms) if fact.time_ms is not None else fact for fact in facts
+        fact
+        if fact.time_ms is None or isinstance(fact, CommitsFolded)  # the times of records are in UTC
+        else replace(fact, time_ms=fact.time_ms + clock.shift_ms)
+        for fact in facts
     ]
 
 

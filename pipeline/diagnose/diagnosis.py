@@ -59,7 +59,7 @@ class Diagnosis:
     @property
     def was_read(self) -> bool:
         """Whether any source says anything about a group."""
-        return any(source.facts for source in self.sources)
+        return any(source.count for source in self.sources)
 
     def exit_code(self, fail_on: Severity = Severity.FAULT) -> int:
         """10 for a safety fault, 11 for a stuck group, a storm or another fault, 12 if nothing was read, else 0."""
@@ -85,7 +85,7 @@ def read_paths(paths: Sequence[Path]) -> list[Source]:
 
 def of_sources(sources: Sequence[Source], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:
     """The diagnosis of sources that are read already."""
-    facts, clocks = aligned({_key(sources, place): source.facts for place, source in enumerate(sources)})
+    facts, clocks = aligned({_key(sources, place): source.all_facts for place, source in enumerate(sources)})
     found = [GroupDiagnosis(group) for group in groups(facts, clocks, frozenset(only))]
     for one in found:
         if not one.group.was_only_loaded:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.clocks import Clock
+from rebalance_check.pipeline.diagnose.commits import CommitsFolded
 from rebalance_check.pipeline.diagnose.facts import (
     AssignmentStored,
     ClientFact,
@@ -91,7 +92,13 @@ class Group:
     def span_ms(self) -> tuple[int, int] | None:
         """The first and the last time of its facts."""
         times = [fact.time_ms for fact in self.facts if fact.time_ms is not None]
+        times += [one.since_ms for one in self.facts if isinstance(one, CommitsFolded) and one.since_ms is not None]
         return (min(times), max(times)) if times else None
+
+    @property
+    def size(self) -> int:
+        """How many facts it has, each commit counted."""
+        return sum(fact.count if isinstance(fact, CommitsFolded) else 1 for fact in self.facts)
 
     @property
     def was_only_loaded(self) -> bool:
@@ -131,7 +138,7 @@ def groups(
     ]
     for group in found:
         group.moves = _moves_of(group, moved)
-    return sorted(found, key=lambda group: (-len(group.facts), group.name))
+    return sorted(found, key=lambda group: (-group.size, group.name))
 
 
 OF_CONNECT: Final = "Connect"

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from rebalance_check.pipeline.diagnose.commits import Commits
 from rebalance_check.pipeline.diagnose.dumps.console import is_console, read_console
 from rebalance_check.pipeline.diagnose.dumps.describe import is_describe, read_describe
 from rebalance_check.pipeline.diagnose.dumps.dump_log import is_dump_log, read_dump_log
+from rebalance_check.pipeline.diagnose.dumps.folding import fold_segment
 from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
-from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, read_segment
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, Place
+from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, partition_of
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded, Place
 from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
 from rebalance_check.pipeline.diagnose.logs.records import records
@@ -42,14 +44,27 @@ class Source:
     examples: list[NotUnderstood] = field(default_factory=list)
     fault: str = ""
     """Why reading ended early; empty: the whole file is read."""
+    commits: Commits = field(default_factory=Commits)
+
+    @property
+    def all_facts(self) -> list[Fact]:
+        """Its facts, with the commits folded."""
+        return [*self.facts, *self.commits.facts()]
+
+    @property
+    def count(self) -> int:
+        """How many facts it has, each commit counted."""
+        return len(self.facts) + self.commits.count
 
     def take(self, found: Iterable[Fact | NotUnderstood]) -> None:
-        """Add facts, and count the rest."""
+        """Add facts, fold commits, and count the rest."""
         for one in found:
             if isinstance(one, NotUnderstood):
                 self.not_understood += 1
                 if len(self.examples) < EXAMPLES:
                     self.examples.append(one)
+            elif isinstance(one, OffsetRecorded):
+                self.commits.take(one)
             else:
                 self.facts.append(one)
 
@@ -102,9 +117,14 @@ def _first_time(path: Path) -> int:
     return next((record.time_ms for record in records(lines, path.name) if record.time_ms is not None), 0)
 
 
+def named(path: Path) -> str:
+    """The name of a file; that of a segment in a broker's folder needs the folder's, which has topic and partition."""
+    return path.name if partition_of(path.parent.name) is None else f"{path.parent.name}/{path.name}"
+
+
 def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     """One file. An unreadable one is a source with a fault, never an error."""
-    source = Source(path.name)
+    source = Source(named(path))
     lines = Lines(path)
     try:
         head = lines.head()
@@ -135,10 +155,10 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
 
 def _read_segment(path: Path, source: Source) -> None:
     source.kind = "segment of a topic"
+    source.commits.in_log = True
     with path.open("rb") as file:
-        for one in read_segment(file, path.name):
-            source.take([one])
-            source.lines += 1
+        fold_segment(file, source.name, source.take, source.commits)
+    source.lines = source.count + source.not_understood
 
 
 def _read_log(lines: Lines, source: Source, reader: ProcessLogs) -> None:

@@ -48,7 +48,7 @@ def _place(place: Place) -> dict[str, Any]:
 
 def _source(source: Source, clock: Clock | None) -> dict[str, Any]:
     return {
-        "name": source.name, "kind": source.kind, "lines": source.lines, "facts": len(source.facts),
+        "name": source.name, "kind": source.kind, "lines": source.lines, "facts": source.count,
         "not_understood": source.not_understood, "examples": [_place(one.place) for one in source.examples],
         "fault": source.fault, "shift_ms": clock.shift_ms if clock else 0, "skew_ms": clock.skew_ms if clock else 0,
         "zone_assumed": bool(clock and clock.assumed), "untimed": bool(clock and clock.untimed),

@@ -204,7 +204,7 @@ def _read(source: Source) -> str:
     if source.fault:
         return f"{source.kind + ', ' if source.kind and source.kind != 'nothing' else ''}{source.fault}"
     missed = f", {times(source.not_understood, 'line')} about groups not understood" if source.not_understood else ""
-    return f"{source.kind}, {times(source.lines, 'line')}, {times(len(source.facts), 'fact')}{missed}"
+    return f"{source.kind}, {times(source.lines, 'line')}, {times(source.count, 'fact')}{missed}"
 
 
 def _clock(clock: Clock | None) -> str:
