@@ -56,6 +56,14 @@ class Source:
         """How many facts it has, each commit counted."""
         return len(self.facts) + self.commits.count
 
+    def join(self, later: Source) -> None:
+        """Add the reading of a later part of the same file, whose facts are elsewhere."""
+        self.lines += later.lines
+        self.commits.count += later.commits.count
+        self.not_understood += later.not_understood
+        self.examples = [*self.examples, *later.examples][:EXAMPLES]
+        self.fault = self.fault or later.fault
+
     def take(self, found: Iterable[Fact | NotUnderstood]) -> None:
         """Add facts, fold commits, and count the rest."""
         for one in found:
@@ -92,12 +100,20 @@ TEXT_KINDS: Final[tuple[TextKind, ...]] = (
 
 def expanded(paths: Sequence[Path]) -> list[list[Path]]:
     """Files and folders to families of rotated files: each family is one log, in the order of the first times."""
-    families: dict[Path, list[Path]] = {}
+    files: list[str] = []
     for path in paths:
-        files = sorted(each for each in path.rglob("*") if _is_data(each, path)) if path.is_dir() else [path]
-        for each in files:
-            families.setdefault(each.with_name(ROTATED.sub("", each.name) or each.name), []).append(each)
-    return list(families.values())
+        found = sorted(each for each in path.rglob("*") if _is_data(each, path)) if path.is_dir() else [path]
+        files += map(str, found)
+    return [[Path(each) for each in family] for family in families(files)]
+
+
+def families(files: Iterable[str]) -> list[list[str]]:
+    """Files by the log that they are parts of, whose name is theirs without number, day and hour."""
+    found: dict[str, list[str]] = {}
+    for path in files:
+        folder, slash, name = path.rpartition("/")
+        found.setdefault(f"{folder}{slash}{ROTATED.sub('', name) or name}", []).append(path)
+    return list(found.values())
 
 
 def _is_data(path: Path, root: Path) -> bool:
@@ -135,7 +151,8 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
         source.kind, source.fault = "nothing", "the file is empty"
         return source
     if is_segment(lines.first_bytes()):
-        _read_segment(path, source)
+        with lines.open() as file:
+            fill_from_segment(source, file)
         return source
     if "\0" in head[:4_096]:
         source.kind, source.fault = "nothing", "the file is binary, and no segment of a topic"
@@ -153,11 +170,11 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     return source
 
 
-def _read_segment(path: Path, source: Source) -> None:
+def fill_from_segment(source: Source, file: IO[bytes]) -> None:
+    """Read a segment into its source."""
     source.kind = "segment of a topic"
     source.commits.in_log = True
-    with path.open("rb") as file:
-        fold_segment(file, source.name, source.take, source.commits)
+    fold_segment(file, source.name, source.take, source.commits)
     source.lines = source.count + source.not_understood
 
 
@@ -184,7 +201,8 @@ class Lines:
         self.path = path
         self.number = 0
 
-    def _open(self) -> IO[bytes]:
+    def open(self) -> IO[bytes]:
+        """The bytes of the file."""
         with self.path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         return gzip.open(self.path, "rb") if packed else self.path.open("rb")  # type: ignore[return-value]  # a reader of bytes
@@ -192,19 +210,19 @@ class Lines:
     def head(self) -> str:
         """The first part of the file."""
         try:
-            with self._open() as file:
+            with self.open() as file:
                 return file.read(HEAD).decode("utf-8", "replace")
         except (EOFError, zlib.error) as error:
             raise OSError(f"its compression is damaged: {error}") from error
 
     def first_bytes(self) -> bytes:
         """The first part of the file, as it is."""
-        with self._open() as file:
+        with self.open() as file:
             return file.read(HEAD)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         self.number = 0
-        with self._open() as file:
+        with self.open() as file:
             for line in file:
                 self.number += 1
                 yield self.number, line.decode("utf-8", "replace")

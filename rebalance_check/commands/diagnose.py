@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ import click
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console
 from rebalance_check.commands._extras import require
-from rebalance_check.commands._options import FILE, Command, json_option, option
+from rebalance_check.commands._options import FILE, Command, json_option, option, refuse_others, spark_option
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, of_sources, read_paths
 from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
 from rebalance_check.properties.exit_codes import ExitCode
@@ -20,10 +21,12 @@ from rebalance_check.report.diagnosis.document import diagnosis_document
 from rebalance_check.report.diagnosis.text import finding_lines, lines
 
 _DEFAULTS: Final = Thresholds()
+ON_SPARK: Final = frozenset({"only", "whole", "fail_on", "storm_rebalances", "join_ms", "spark", "junit", "github"})
+"""The options that go together with ``--spark``."""
 
 
 @click.command("diagnose", cls=Command)
-@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.argument("sources", nargs=-1, metavar="SOURCE...")
 @option("--bootstrap", metavar="HOST:PORT", help="Read a running cluster, too; nothing is written, no group is joined.")
 @option(
     "--command-config", "config", type=FILE, metavar="FILE", help="Its security settings, as Kafka's tools take them."
@@ -36,13 +39,14 @@ _DEFAULTS: Final = Thresholds()
         show_default=True, help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
 @option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True,
         rare=True, metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
+@spark_option("Read and diagnose files, folders and addresses (s3a://...)")
 @option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True,
         metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
 @ci_options()
 @json_option
-def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
+def command(sources: tuple[str, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
             only: tuple[str, ...], whole: bool, fail_on: str, storm_rebalances: int,
-            join_ms: int, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
+            join_ms: int, spark: str | None, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
     Each file is recognised by its content, whatever its layout; rotated and compressed files are read in order. The
@@ -53,7 +57,11 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
     """
     console = Console(as_json)
     limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms)
-    read = read_paths(sources)
+    if spark is not None:
+        refuse_others("--spark", ON_SPARK)
+        found = _on_spark(spark, sources, only, limits)
+        return _say(console, found, ci, fail_on, whole=whole)
+    read = read_paths([Path(one) for one in sources])
     if bootstrap is not None:
         require("kafka")
         from rebalance_check.commands._cluster_source import cluster_sources  # noqa: PLC0415 - needs an extra
@@ -61,7 +69,21 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
         read += cluster_sources(bootstrap, config, topics, only)
     if not read:
         raise click.UsageError("Name a file, a folder, or --bootstrap HOST:PORT.")
-    found = of_sources(read, only, limits)
+    return _say(console, of_sources(read, only, limits), ci, fail_on, whole=whole)
+
+
+def _on_spark(master: str, sources: Sequence[str], only: Sequence[str], limits: Thresholds) -> Diagnosis:
+    from rebalance_check.pipeline.session import spark_session  # noqa: PLC0415 - needs an extra
+
+    if not sources:
+        raise click.UsageError("Name a file, a folder or an address.")
+    with spark_session(master) as session:
+        from rebalance_check.pipeline.diagnose.spark.engine import diagnose_on_spark  # noqa: PLC0415 - needs an extra
+
+        return diagnose_on_spark(session, sources, only, limits)
+
+
+def _say(console: Console, found: Diagnosis, ci: CiOptions, fail_on: str, *, whole: bool) -> int:
     for line in lines(found, whole=whole):
         console.say(line)
     code = ExitCode(found.exit_code(Severity(fail_on)))

@@ -6,12 +6,12 @@ Both ways give the same facts and notes; a file is never held as a whole.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, BinaryIO, Final
+from typing import IO, Any, Final
 
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.pipeline.diagnose.commits import Commits, Run
@@ -25,10 +25,15 @@ from rebalance_check.pipeline.diagnose.dumps.records import (
     record_facts,
 )
 from rebalance_check.pipeline.diagnose.dumps.segments import SegmentReading, partition_of
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded
 
 Take = Callable[[Iterable[Fact | NotUnderstood]], None]
 
+COMMITS: Final = {
+    "log": "string", "number": "int64", "time_ms": "int64", "group": "string", "partition": "string",
+    "offset": "int64",
+}  # fmt: skip
+"""The columns of a commit: its segment, its place there, and what it says."""
 CHUNK: Final = 1 << 23
 """So many bytes of a file are read at once."""
 _FEW: Final = 64
@@ -49,13 +54,45 @@ def _libraries() -> tuple[Any, Any, Any] | None:
     return modules[0], modules[1], import_module("rebalance_check.pipeline.diagnose.dumps.columns")
 
 
-def fold_segment(file: BinaryIO, name: str, take: Take, commits: Commits) -> None:
+def fold_segment(file: IO[bytes], name: str, take: Take, commits: Commits) -> None:
     """Read a segment: its commits into ``commits``, all else to ``take``."""
     reading = SegmentReading(name, partition_of(name))
     libraries = _libraries()
-    position = 0 if libraries is None else _ByColumns(reading, take, commits, *libraries).read(file)
+    position = 0
+    if libraries is not None:
+        *_, position = 0, *_ByColumns(reading, take, commits, *libraries).read(file)
     for one in reading.rest(file, position):
         take([one])
+
+
+def commit_tables(file: IO[bytes], name: str) -> Iterator[Any]:
+    """The commits of a segment as Arrow's record batches: ``log, number, time_ms, group, partition, offset``.
+
+    Raises: ModuleNotFoundError without NumPy or PyArrow.
+    """
+    libraries = _libraries()
+    if libraries is None:
+        raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+    made: list[Any] = []
+    reading = SegmentReading(name, partition_of(name))
+
+    def take(found: Iterable[Fact | NotUnderstood]) -> None:
+        one_by_one = [fact for fact in found if isinstance(fact, OffsetRecorded)]
+        if one_by_one:
+            columns = zip(*((name, each.place.number, each.time_ms, each.group, each.partition, each.offset)
+                            for each in one_by_one), strict=True)  # fmt: skip
+            arrays = [libraries[1].array(one, kind) for one, kind in zip(columns, COMMITS.values(), strict=True)]
+            made.append(libraries[1].RecordBatch.from_arrays(arrays, list(COMMITS)))
+
+    reader = _ByColumns(reading, take, Commits(), *libraries, each=lambda chunk, rows: chunk.table(rows, made))
+    reached = 0
+    for position in reader.read(file):
+        reached = position
+        yield from made
+        made.clear()
+    for one in reading.rest(file, reached):
+        take([one])
+    yield from made
 
 
 def whole_batches(data: bytes) -> tuple[list[int], bool]:
@@ -83,9 +120,10 @@ class _ByColumns:
     np: Any
     pa: Any
     columns: Any
+    each: Callable[[_Chunk, slice], bool] = lambda chunk, rows: chunk.fold(rows)
 
-    def read(self, file: BinaryIO) -> int:
-        """Read up to the first byte that begins no whole batch: its place."""
+    def read(self, file: IO[bytes]) -> Iterator[int]:
+        """Read up to the first byte that begins no whole batch; after each part, the place that is reached."""
         position, rest = 0, b""
         padding = bytes(self.columns.PADDING)
         while more := file.read(CHUNK):
@@ -94,9 +132,9 @@ class _ByColumns:
             self._batches(data, data + padding, places)
             position += places[-1]
             rest = data[places[-1] :]
+            yield position
             if self.reading.strange or not goes_on:
                 break
-        return position
 
     def _batches(self, data: bytes, padded: bytes, starts: list[int]) -> None:
         first = 0  # until a key is known, the segment may be of another topic
@@ -106,13 +144,14 @@ class _ByColumns:
         if len(starts) - 1 - first <= 0 or self.reading.strange:
             return
         places = self.np.array(starts[first:], self.np.int64)
-        chunk = self.columns.columns_of(self.np.frombuffer(padded, self.np.uint8), places[:-1])
-        folding = _Folding(self, data, chunk)
-        edges = [0, *(self.np.flatnonzero(chunk.plain[1:] != chunk.plain[:-1]) + 1).tolist(), len(chunk.plain)]
+        columns = self.columns.columns_of(self.np.frombuffer(padded, self.np.uint8), places[:-1])
+        chunk = _Chunk(self, data, padded, columns)
+        plain = columns.plain
+        edges = [0, *(self.np.flatnonzero(plain[1:] != plain[:-1]) + 1).tolist(), len(plain)]
         for begin, end in pairwise(edges):
-            rows = slice(int(chunk.first[begin]), int(chunk.end[end - 1]))
-            if chunk.plain[begin] and rows.stop - rows.start >= _FEW and folding.fold(rows):
-                self.reading.last_offset = int(chunk.last[end - 1])
+            rows = slice(int(columns.first[begin]), int(columns.end[end - 1]))
+            if plain[begin] and rows.stop - rows.start >= _FEW and self.each(chunk, rows):
+                self.reading.last_offset = int(columns.last[end - 1])
                 continue
             for index in range(first + begin, first + end):
                 self._plainly(data, starts[index], starts[index + 1])
@@ -122,30 +161,31 @@ class _ByColumns:
         self.take(self.reading.on_batch(int.from_bytes(one[:8], "big", signed=True), one))
 
 
-class _Folding:
-    """Folds records of one chunk. Only the other records, and commits that go back, become Python objects."""
+class _Chunk:
+    """The records of one chunk. Only those that are no commits, and commits that go back, become Python objects."""
 
-    def __init__(self, owner: _ByColumns, data: bytes, chunk: Any) -> None:
-        self.owner, self.data, self.chunk = owner, data, chunk
+    def __init__(self, owner: _ByColumns, data: bytes, padded: bytes, chunk: Any) -> None:
+        self.owner, self.data, self.padded, self.chunk = owner, data, padded, chunk
         np, pa = owner.np, owner.pa
         ends = np.empty(2 * len(chunk.key_at) + 1, np.int32)  # each key, and the bytes up to the next
         ends[:-1:2], ends[-1] = chunk.key_at, len(data)
         ends[1::2] = chunk.key_at + np.maximum(chunk.key_size, 0)
         pieces = pa.Array.from_buffers(pa.binary(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(data)])
         keys = pieces.take(pa.array(np.arange(0, len(ends) - 1, 2, np.int32))).dictionary_encode()
-        self.key = keys.indices.to_numpy()
         self.names = [_name(key) for key in keys.dictionary.to_pylist()]
         version, self.committed = self._values()
         shortest = np.array([*SHORTEST_COMMIT, LARGEST])[np.where((version < 0) | (version > 4), 5, version)]
-        named = np.array([name is not None for name in self.names], np.bool_)[self.key]
+        named = np.array([name is not None for name in self.names], np.bool_)[keys.indices.to_numpy()]
         self.tombstone = chunk.value_size < 0
         self.good = named & (self.tombstone | (chunk.value_size >= shortest))
-        self.key = self.key.astype(np.int16 if len(self.names) < 1 << 15 else np.int32)  # short ones are sorted faster
+        self.key = keys.indices.to_numpy().astype(
+            np.int16 if len(self.names) < 1 << 15 else np.int32
+        )  # short ones are sorted faster
 
     def _values(self) -> tuple[Any, Any]:
         """Version and offset at the begin of each value, if it is a commit."""
         np = self.owner.np
-        begins = np.frombuffer(self.data + bytes(10), np.uint8)[self.chunk.value_at[:, None] + np.arange(10)]
+        begins = np.frombuffer(self.padded, np.uint8)[self.chunk.value_at[:, None] + np.arange(10)]
         version = np.ascontiguousarray(begins[:, :2]).view(">i2").ravel().astype(np.int64)
         return version, np.ascontiguousarray(begins[:, 2:]).view(">i8").ravel().astype(np.int64)
 
@@ -181,6 +221,22 @@ class _Folding:
         dead = tombstone[1:] | tombstone[:-1] | (key[1:] != key[:-1])
         for at in (np.flatnonzero((committed[1:] < committed[:-1]) & ~dead) + 1).tolist():
             folds[int(key[at])].went_back(source, int(number[at]), int(time[at]), int(committed[at]))
+        return True
+
+    def table(self, rows: slice, into: list[Any]) -> bool:
+        """These commits as a record batch."""
+        np, pa, chunk = self.owner.np, self.owner.pa, self.chunk
+        picked = np.flatnonzero(self.good[rows]) + rows.start
+        names = [name or ("", "") for name in self.names]
+        index = pa.array(self.key[picked].astype(np.int32))
+        source = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(picked), np.int32)), [self.owner.reading.source])
+        columns = [
+            source.dictionary_decode(), pa.array(chunk.offset[picked]), pa.array(chunk.time_ms[picked]),
+            *(pa.DictionaryArray.from_arrays(index, [name[part] for name in names]).dictionary_decode()
+              for part in (0, 1)),
+            pa.array(self.committed[picked], mask=self.tombstone[picked]),
+        ]  # fmt: skip
+        into.append(pa.RecordBatch.from_arrays(columns, list(COMMITS)))
         return True
 
     def _other(self, row: int) -> None:

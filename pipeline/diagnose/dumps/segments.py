@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 from rebalance_check.pipeline.diagnose.dumps.batches import (
     HEAD,
@@ -63,7 +63,7 @@ def is_segment(head: bytes) -> bool:
     return True
 
 
-def read_segment(file: BinaryIO, source: str) -> Iterator[Fact | NotUnderstood]:
+def read_segment(file: IO[bytes], source: str) -> Iterator[Fact | NotUnderstood]:
     """The facts of a segment. Their places have the offsets of their records.
 
     Commits of a transaction come where its marker stands, and not at all if it is aborted.
@@ -113,7 +113,7 @@ class SegmentReading:
         """Whether the segment is of another topic."""
         return not self.known and self.unknown >= STRANGE_KEYS
 
-    def rest(self, file: BinaryIO, position: int) -> Iterator[Fact | NotUnderstood]:
+    def rest(self, file: IO[bytes], position: int) -> Iterator[Fact | NotUnderstood]:
         """The facts from a batch at this byte of the file to its end."""
         source = self.source
         file.seek(position)

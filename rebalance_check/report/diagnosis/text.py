@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.clocks import NOTED_SKEW_MS, Clock
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, GroupDiagnosis
 from rebalance_check.pipeline.diagnose.findings.finding import Confidence, Finding, seconds, times
+from rebalance_check.pipeline.diagnose.group import Group
 from rebalance_check.pipeline.diagnose.sources import Source
 from rebalance_check.pipeline.diagnose.timeline import (
     Row,
@@ -57,11 +58,16 @@ def lines(diagnosis: Diagnosis, *, whole: bool = False) -> Iterator[str]:
 
 
 def _is_shown(one: GroupDiagnosis) -> bool:
-    return bool(one.findings or one.group.rebalances) and not one.group.was_only_loaded
+    return one.quiet is None and bool(one.findings or one.group.rebalances) and not one.group.was_only_loaded
 
 
 def _others(diagnosis: Diagnosis, shown: Sequence[GroupDiagnosis]) -> Iterator[str]:
-    others = [one.group for one in diagnosis.groups if one not in shown]
+    others = [one.group for one in diagnosis.groups if one not in shown and not one.quiet]
+    quiet = [one for one in diagnosis.groups if one.quiet]
+    if quiet:
+        count = times(sum(one.generations for one in quiet), "rebalance")
+        yield ""
+        yield f"nothing wrong found in {times(len(quiet), 'group')} with {count}: {_names(one.group for one in quiet)}"
     modern = [group for group in others if group.modern_kind]
     for kind in sorted({group.modern_kind for group in modern}):
         names = sorted(group.name for group in modern if group.modern_kind == kind)
@@ -72,6 +78,11 @@ def _others(diagnosis: Diagnosis, shown: Sequence[GroupDiagnosis]) -> Iterator[s
     if rest:
         yield ""
         yield f"{times(len(rest), 'group')} without a rebalance in these sources: {', '.join(rest[:8])}"
+
+
+def _names(groups: Iterable[Group]) -> str:
+    """Some of them."""
+    return ", ".join(sorted(group.name for group in groups)[:8])
 
 
 def group_lines(one: GroupDiagnosis, *, whole: bool = False) -> Iterator[str]:
