@@ -38,6 +38,13 @@ class GroupDiagnosis:
 
     group: Group
     findings: list[Finding] = field(default_factory=list)
+    quiet: int | None = None
+    """How many rebalances a group without findings has, where its facts were left behind."""
+
+    @property
+    def generations(self) -> int:
+        """How many generations its sources show."""
+        return len(self.group.rebalances) if self.quiet is None else self.quiet
 
 
 @dataclass(slots=True)
@@ -56,12 +63,12 @@ class Diagnosis:
     @property
     def generations(self) -> int:
         """How many generations the sources show."""
-        return sum(len(one.group.rebalances) for one in self.groups)
+        return sum(one.generations for one in self.groups)
 
     @property
     def was_read(self) -> bool:
         """Whether any source says anything about a group."""
-        return any(source.facts for source in self.sources)
+        return any(source.count for source in self.sources)
 
     def exit_code(self, fail_on: Severity = Severity.FAULT) -> int:
         """10 for a safety fault, 11 for a stuck group, a storm or another fault, 12 if nothing was read, else 0."""
@@ -94,20 +101,33 @@ def read_paths(paths: Sequence[Path]) -> list[Source]:
 
 def of_sources(sources: Sequence[Source], only: Iterable[str] = (), limits: Thresholds | None = None) -> Diagnosis:
     """The diagnosis of sources that are read already."""
-    facts, clocks = aligned({_key(sources, place): source.facts for place, source in enumerate(sources)})
-    found = [GroupDiagnosis(group) for group in groups(facts, clocks, frozenset(only))]
-    for one in found:
-        if not one.group.was_only_loaded:
-            one.findings = _ordered(finding for rule in RULES for finding in rule(one.group, limits or Thresholds()))
-    found.sort(key=lambda one: (min((_RANK[each.severity] for each in one.findings), default=3), one.group.name))
-    return Diagnosis(list(sources), clocks, found)
+    facts, clocks = aligned({key: one.all_facts for key, one in zip(keys_of(sources), sources, strict=True)})
+    found = [judged(group, limits or Thresholds()) for group in groups(facts, clocks, frozenset(only))]
+    return Diagnosis(list(sources), clocks, worst_first(found))
 
 
-def _key(sources: Sequence[Source], place: int) -> str:
-    """The name of a source; files of different folders may share one."""
-    name = sources[place].name
-    same = Counter(source.name for source in sources)[name]
-    return name if same == 1 else f"{name} ({place + 1})"
+def judged(group: Group, limits: Thresholds) -> GroupDiagnosis:
+    """A group with its findings; one that was only loaded has none."""
+    found = GroupDiagnosis(group)
+    if not group.was_only_loaded:
+        found.findings = _ordered(finding for rule in RULES for finding in rule(group, limits))
+    return found
+
+
+def worst_first(found: Iterable[GroupDiagnosis]) -> list[GroupDiagnosis]:
+    """The groups with the worst findings first, then by name."""
+    return sorted(
+        found, key=lambda one: (min((_RANK[each.severity] for each in one.findings), default=3), one.group.name)
+    )
+
+
+def keys_of(sources: Sequence[Source]) -> list[str]:
+    """A name for each source that no other has; files of different folders may share theirs."""
+    same = Counter(source.name for source in sources)
+    return [
+        source.name if same[source.name] == 1 else f"{source.name} ({place + 1})"
+        for place, source in enumerate(sources)
+    ]
 
 
 def _ordered(found: Iterable[Finding]) -> list[Finding]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from rebalance_check.pipeline.diagnose.clocks import Clock
+from rebalance_check.pipeline.diagnose.commits import CommitsFolded
 from rebalance_check.pipeline.diagnose.facts import (
     AssignmentStored,
     ClientFact,
@@ -91,7 +92,13 @@ class Group:
     def span_ms(self) -> tuple[int, int] | None:
         """The first and the last time of its facts."""
         times = [fact.time_ms for fact in self.facts if fact.time_ms is not None]
+        times += [one.since_ms for one in self.facts if isinstance(one, CommitsFolded) and one.since_ms is not None]
         return (min(times), max(times)) if times else None
+
+    @property
+    def size(self) -> int:
+        """How many facts it has, each commit counted."""
+        return sum(fact.count if isinstance(fact, CommitsFolded) else 1 for fact in self.facts)
 
     @property
     def was_only_loaded(self) -> bool:
@@ -123,25 +130,29 @@ def groups(
     facts: Mapping[str, Sequence[Fact]], clocks: Sequence[Clock], only: frozenset[str] = frozenset()
 ) -> list[Group]:
     """The groups that the sources name, those with the most facts first."""
-    by_name: dict[str, list[Fact]] = {}
-    moved: list[CoordinatorMoved] = []
-    seen: dict[Fact, str] = {}
+    by_name: dict[str, list[tuple[str, Fact]]] = {}
+    moves: list[CoordinatorMoved] = []
     last: int | None = None
-    for fact in (fact for found in facts.values() for fact in found):
+    for source, fact in ((source, fact) for source, found in facts.items() for fact in found):
         if isinstance(fact, CoordinatorMoved):
-            moved.append(fact)
-        elif fact.group and (not only or fact.group in only) and not _is_copy(fact, seen):
-            by_name.setdefault(fact.group, []).append(fact)
+            moves.append(fact)
+        elif fact.group and (not only or fact.group in only):
+            by_name.setdefault(fact.group, []).append((source, fact))
         if fact.time_ms is not None and not isinstance(fact, ClientFact):
             last = max(last or 0, fact.time_ms)
-    _adopt(by_name, facts, only)
-    found = [
-        Group(name, sorted(own, key=_order), {clock.source: clock for clock in clocks}, last_ms=last)
-        for name, own in by_name.items()
-    ]
-    for group in found:
-        group.moves = _moves_of(group, moved)
-    return sorted(found, key=lambda group: (-len(group.facts), group.name))
+    single = {name: without_copies(own) for name, own in by_name.items()}
+    _adopt(single, facts, only)
+    found = [group_of(name, own, clocks, moves, last) for name, own in single.items()]
+    return sorted(found, key=lambda group: (-group.size, group.name))
+
+
+def group_of(
+    name: str, facts: Sequence[Fact], clocks: Sequence[Clock], moves: Sequence[CoordinatorMoved], last_ms: int | None
+) -> Group:
+    """A group with its facts in order, and those of ``moves`` that are of its coordinator."""
+    group = Group(name, sorted(facts, key=_order), {clock.source: clock for clock in clocks}, last_ms=last_ms)
+    group.moves = _moves_of(group, moves)
+    return group
 
 
 OF_CONNECT: Final = "Connect"
@@ -164,11 +175,16 @@ def _adopt(by_name: dict[str, list[Fact]], facts: Mapping[str, Sequence[Fact]], 
 _ANYWHERE: Final = Place("", 0)
 
 
-def _is_copy(fact: Fact, seen: dict[Fact, str]) -> bool:
-    """Whether another source has the same fact at the same time: a log that was given twice, or collected twice."""
-    if fact.time_ms is None:
-        return False
-    return seen.setdefault(replace(fact, place=_ANYWHERE), fact.place.source) != fact.place.source
+def without_copies(facts: Sequence[tuple[str, Fact]]) -> list[Fact]:
+    """The facts of a group, each after its source, without those that another source has at the same time: a log that
+    was given twice, or collected twice; the replicas of a partition."""
+    seen: dict[Fact, tuple[str, str]] = {}
+    found: list[Fact] = []
+    for source, fact in facts:
+        where = source, fact.place.source
+        if fact.time_ms is None or seen.setdefault(replace(fact, place=_ANYWHERE), where) == where:
+            found.append(fact)
+    return found
 
 
 def _order(fact: Fact) -> tuple[bool, int]:

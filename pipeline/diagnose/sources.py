@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from rebalance_check.pipeline.diagnose.commits import Commits
 from rebalance_check.pipeline.diagnose.dumps.console import is_console, read_console
 from rebalance_check.pipeline.diagnose.dumps.describe import is_describe, read_describe
 from rebalance_check.pipeline.diagnose.dumps.dump_log import is_dump_log, read_dump_log
+from rebalance_check.pipeline.diagnose.dumps.folding import fold_segment
 from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
-from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, read_segment
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood
+from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, partition_of
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded
 from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
 from rebalance_check.pipeline.diagnose.logs.records import records
@@ -42,14 +44,35 @@ class Source:
     examples: list[NotUnderstood] = field(default_factory=list)
     fault: str = ""
     """Why reading ended early; empty: the whole file is read."""
+    commits: Commits = field(default_factory=Commits)
+
+    @property
+    def all_facts(self) -> list[Fact]:
+        """Its facts, with the commits folded."""
+        return [*self.facts, *self.commits.facts()]
+
+    @property
+    def count(self) -> int:
+        """How many facts it has, each commit counted."""
+        return len(self.facts) + self.commits.count
+
+    def join(self, later: Source) -> None:
+        """Add the reading of a later part of the same file, whose facts are elsewhere."""
+        self.lines += later.lines
+        self.commits.count += later.commits.count
+        self.not_understood += later.not_understood
+        self.examples = [*self.examples, *later.examples][:EXAMPLES]
+        self.fault = self.fault or later.fault
 
     def take(self, found: Iterable[Fact | NotUnderstood]) -> None:
-        """Add facts, and count the rest."""
+        """Add facts, fold commits, and count the rest."""
         for one in found:
             if isinstance(one, NotUnderstood):
                 self.not_understood += 1
                 if len(self.examples) < EXAMPLES:
                     self.examples.append(one)
+            elif isinstance(one, OffsetRecorded):
+                self.commits.take(one)
             else:
                 self.facts.append(one)
 
@@ -77,12 +100,20 @@ TEXT_KINDS: Final[tuple[TextKind, ...]] = (
 
 def expanded(paths: Sequence[Path]) -> list[list[Path]]:
     """Files and folders to families of rotated files: each family is one log, in the order of the first times."""
-    families: dict[Path, list[Path]] = {}
+    files: list[str] = []
     for path in paths:
-        files = sorted(each for each in path.rglob("*") if _is_data(each, path)) if path.is_dir() else [path]
-        for each in files:
-            families.setdefault(each.with_name(ROTATED.sub("", each.name) or each.name), []).append(each)
-    return list(families.values())
+        found = sorted(each for each in path.rglob("*") if _is_data(each, path)) if path.is_dir() else [path]
+        files += map(str, found)
+    return [[Path(each) for each in family] for family in families(files)]
+
+
+def families(files: Iterable[str]) -> list[list[str]]:
+    """Files by the log that they are parts of, whose name is theirs without number, day and hour."""
+    found: dict[str, list[str]] = {}
+    for path in files:
+        folder, slash, name = path.rpartition("/")
+        found.setdefault(f"{folder}{slash}{ROTATED.sub('', name) or name}", []).append(path)
+    return list(found.values())
 
 
 def _is_data(path: Path, root: Path) -> bool:
@@ -102,9 +133,14 @@ def _first_time(path: Path) -> int:
     return next((record.time_ms for record in records(lines, path.name) if record.time_ms is not None), 0)
 
 
+def named(path: Path) -> str:
+    """The name of a file; that of a segment in a broker's folder needs the folder's, which has topic and partition."""
+    return path.name if partition_of(path.parent.name) is None else f"{path.parent.name}/{path.name}"
+
+
 def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     """One file. An unreadable one is a source with a fault, never an error."""
-    source = Source(path.name)
+    source = Source(named(path))
     lines = Lines(path)
     try:
         head = lines.head()
@@ -115,7 +151,8 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
         source.kind, source.fault = "nothing", "the file is empty"
         return source
     if is_segment(lines.first_bytes()):
-        _read_segment(path, source)
+        with lines.open() as file:
+            fill_from_segment(source, file)
         return source
     if "\0" in head[:4_096]:
         source.kind, source.fault = "nothing", "the file is binary, and no segment of a topic"
@@ -134,12 +171,12 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
     return source
 
 
-def _read_segment(path: Path, source: Source) -> None:
+def fill_from_segment(source: Source, file: IO[bytes]) -> None:
+    """Read a segment into its source."""
     source.kind = "segment of a topic"
-    with path.open("rb") as file:
-        for one in read_segment(file, path.name):
-            source.take([one])
-            source.lines += 1
+    source.commits.in_log = True
+    fold_segment(file, source.name, source.take, source.commits)
+    source.lines = source.count + source.not_understood
 
 
 def _read_log(lines: Lines, source: Source, reader: ProcessLogs) -> None:
@@ -165,7 +202,8 @@ class Lines:
         self.path = path
         self.number = 0
 
-    def _open(self) -> IO[bytes]:
+    def open(self) -> IO[bytes]:
+        """The bytes of the file."""
         with self.path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         return gzip.open(self.path, "rb") if packed else self.path.open("rb")  # type: ignore[return-value]  # a reader of bytes
@@ -177,19 +215,19 @@ class Lines:
             OSError: it cannot be opened, or its compression is damaged.
         """
         try:
-            with self._open() as file:
+            with self.open() as file:
                 return file.read(HEAD).decode("utf-8", "replace")
         except (EOFError, zlib.error) as error:
             raise OSError(f"its compression is damaged: {error}") from error
 
     def first_bytes(self) -> bytes:
         """The first part of the file, as it is."""
-        with self._open() as file:
+        with self.open() as file:
             return file.read(HEAD)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         self.number = 0
-        with self._open() as file:
+        with self.open() as file:
             for line in file:
                 self.number += 1
                 yield self.number, line.decode("utf-8", "replace")

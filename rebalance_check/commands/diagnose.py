@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,15 @@ import click
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, write_page
 from rebalance_check.commands._extras import require
-from rebalance_check.commands._options import FILE, Command, html_option, json_option, option
+from rebalance_check.commands._options import (
+    FILE,
+    Command,
+    html_option,
+    json_option,
+    option,
+    refuse_others,
+    spark_option,
+)
 from rebalance_check.pipeline.diagnose.diagnosis import Diagnosis, of_sources, read_paths
 from rebalance_check.pipeline.diagnose.findings.finding import Severity, Thresholds, times
 from rebalance_check.pipeline.diagnose.findings.rules import RULES
@@ -23,10 +32,14 @@ from rebalance_check.report.diagnosis.document import diagnosis_document
 from rebalance_check.report.diagnosis.text import finding_lines, lines
 
 _DEFAULTS: Final = Thresholds()
+ON_SPARK: Final = frozenset(
+    {"only", "whole", "fail_on", "storm_rebalances", "join_ms", "max_skew", "spark", "junit", "github"}
+)
+"""The options that go together with ``--spark``."""
 
 
 @click.command("diagnose", cls=Command)
-@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @option("--bootstrap", metavar="HOST:PORT", help="Read a running cluster, too; nothing is written, no group is joined.")
 @option(
     "--command-config", "config", type=FILE, metavar="FILE", help="Its security settings, as Kafka's tools take them."
@@ -42,6 +55,7 @@ _DEFAULTS: Final = Thresholds()
         show_default=True, help="Exit with 11 for findings that are as bad as this.")  # fmt: skip
 @option("--storm-rebalances", type=click.IntRange(min=1), default=_DEFAULTS.storm_rebalances, show_default=True,
         rare=True, metavar="N", help="More rebalances in ten minutes are a storm.")  # fmt: skip
+@spark_option("Read and diagnose files, folders and addresses (s3a://...)")
 @option("--join-ms", type=click.IntRange(min=1), default=_DEFAULTS.join_ms, show_default=True, rare=True,
         metavar="MS", help="A longer join phase is a cost.")  # fmt: skip
 @option("--max-skew", type=click.IntRange(min=0, max=2**53), metavar="MS", rare=True,
@@ -50,9 +64,10 @@ _DEFAULTS: Final = Thresholds()
         help="List the rules of all findings, with thresholds, sources and remedies, and end.")  # fmt: skip
 @ci_options()
 @json_option
-def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
+def command(sources: tuple[str, ...], *, bootstrap: str | None, config: Path | None, topics: tuple[str, ...],
             only: tuple[str, ...], whole: bool, html: Path | None, redact: bool, fail_on: str, max_skew: int | None,
-            storm_rebalances: int, join_ms: int, lists_rules: bool, ci: CiOptions, as_json: bool) -> int:  # fmt: skip
+            storm_rebalances: int, join_ms: int, lists_rules: bool, spark: str | None, ci: CiOptions,
+            as_json: bool) -> int:  # fmt: skip
     """Say why groups rebalance, from any mix of logs of brokers, clients and Connect workers, in files and folders.
 
     Each file is recognised by its content, whatever its layout; rotated and compressed files are read in order. The
@@ -65,7 +80,10 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
     if lists_rules:
         return _list_rules(console)
     limits = Thresholds(storm_rebalances=storm_rebalances, join_ms=join_ms, max_skew_ms=max_skew)
-    read = read_paths(sources)
+    if spark is not None:
+        refuse_others("--spark", ON_SPARK)
+        return _say(console, _on_spark(spark, sources, only, limits), ci, fail_on, whole=whole)
+    read = read_paths([Path(one) for one in sources])
     if bootstrap is not None:
         require("kafka")
         from rebalance_check.commands._cluster_source import cluster_sources  # noqa: PLC0415 - needs an extra
@@ -75,7 +93,23 @@ def command(sources: tuple[Path, ...], *, bootstrap: str | None, config: Path | 
         raise click.UsageError("Name a file, a folder, or --bootstrap HOST:PORT.")
     if redact:
         read, only = redacted(read, only)
-    found = of_sources(read, only, limits)
+    return _say(console, of_sources(read, only, limits), ci, fail_on, whole=whole, html=html)
+
+
+def _on_spark(master: str, sources: Sequence[str], only: Sequence[str], limits: Thresholds) -> Diagnosis:
+    from rebalance_check.pipeline.session import spark_session  # noqa: PLC0415 - needs an extra
+
+    if not sources:
+        raise click.UsageError("Name a file, a folder or an address.")
+    with spark_session(master) as session:
+        from rebalance_check.pipeline.diagnose.spark.engine import diagnose_on_spark  # noqa: PLC0415 - needs an extra
+
+        return diagnose_on_spark(session, sources, only, limits)
+
+
+def _say(
+    console: Console, found: Diagnosis, ci: CiOptions, fail_on: str, *, whole: bool, html: Path | None = None
+) -> int:
     for line in lines(found, whole=whole):
         console.say(line)
     if html is not None:

@@ -60,7 +60,7 @@ GROUP_EPOCHS: Final = frozenset({3, 11, 17})
 _KINDS_BY_BYTES: Final = {number.to_bytes(2, "big"): kind for number, kind in KINDS.items()}
 
 _OFFSET: Final = struct.Struct(">hq")
-_SHORTEST_COMMIT: Final = (20, 28, 20, 24, 24)
+SHORTEST_COMMIT: Final = (20, 28, 20, 24, 24)
 """The bytes of the shortest commit, by version."""
 _FLEXIBLE: Final = 4
 """The first flexible version of a group's value, and the highest."""
@@ -113,7 +113,7 @@ def _text(key: bytes) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _committed(key: bytes) -> tuple[str, str]:
+def committed_by(key: bytes) -> tuple[str, str]:
     """The group and the partition of a commit: a topic has many commits of few of them."""
     reader = Reader(key, "the key of a commit")
     reader.int16("version")
@@ -122,13 +122,13 @@ def _committed(key: bytes) -> tuple[str, str]:
 
 
 def _commit(key: bytes, value: bytes | None, place: Place, time_ms: int | None) -> Read:
-    group, partition = _committed(key)
+    group, partition = committed_by(key)
     if value is None:
         return (OffsetRecorded(place=place, time_ms=time_ms, group=group, partition=partition, offset=None),)
     version, offset = _OFFSET.unpack_from(value) if len(value) >= _OFFSET.size else (-1, -1)
-    if not 0 <= version < len(_SHORTEST_COMMIT):
+    if not 0 <= version < len(SHORTEST_COMMIT):
         return (NotUnderstood(place, f"a commit of {group} for {partition} has version {version}, known are 0 to 4"),)
-    if len(value) < _SHORTEST_COMMIT[version]:
+    if len(value) < SHORTEST_COMMIT[version]:
         return (NotUnderstood(place, f"a commit of {group} for {partition} is cut off after {len(value)} bytes"),)
     return (OffsetRecorded(place=place, time_ms=time_ms, group=group, partition=partition, offset=offset),)
 

@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 from rebalance_check.pipeline.diagnose.dumps.batches import (
     HEAD,
@@ -63,32 +63,12 @@ def is_segment(head: bytes) -> bool:
     return True
 
 
-def read_segment(file: BinaryIO, source: str) -> Iterator[Fact | NotUnderstood]:
+def read_segment(file: IO[bytes], source: str) -> Iterator[Fact | NotUnderstood]:
     """The facts of a segment. Their places have the offsets of their records.
 
     Commits of a transaction come where its marker stands, and not at all if it is aborted.
     """
-    reading = _Reading(source, partition_of(source))
-    position = 0
-    while True:
-        head = file.read(MAGIC_AT + 1)
-        end = _end_of(head, position, Place(source, reading.last_offset))
-        if end is not None:
-            yield from end
-            break
-        base, length = _OVERHEAD.unpack_from(head)
-        data = _completed(head + file.read(LOG_OVERHEAD + length - len(head)), LOG_OVERHEAD + length)
-        if data is None:
-            yield NotUnderstood(Place(source, base), f"the file ends within the batch at its byte {position}")
-            break
-        yield from reading.on_batch(base, data)
-        if reading.strange:
-            yield NotUnderstood(
-                Place(source, base), f"the first {STRANGE_KEYS} keys are of no known topic: the rest is not read"
-            )
-            break
-        position += len(data)
-    yield from reading.open.left(Place(source, reading.last_offset))
+    return SegmentReading(source, partition_of(source)).rest(file, 0)
 
 
 def _completed(data: bytes, length: int) -> bytes | None:
@@ -117,7 +97,7 @@ def _end_of(head: bytes, position: int, place: Place) -> Read | None:
 
 
 @dataclass(slots=True)
-class _Reading:
+class SegmentReading:
     """The state of one reading."""
 
     source: str
@@ -132,6 +112,32 @@ class _Reading:
     def strange(self) -> bool:
         """Whether the segment is of another topic."""
         return not self.known and self.unknown >= STRANGE_KEYS
+
+    def rest(self, file: IO[bytes], position: int) -> Iterator[Fact | NotUnderstood]:
+        """The facts from a batch at this byte of the file to its end."""
+        source = self.source
+        file.seek(position)
+        while not self.strange:
+            head = file.read(MAGIC_AT + 1)
+            end = _end_of(head, position, Place(source, self.last_offset))
+            if end is not None:
+                yield from end
+                break
+            base, length = _OVERHEAD.unpack_from(head)
+            data = _completed(head + file.read(LOG_OVERHEAD + length - len(head)), LOG_OVERHEAD + length)
+            if data is None:
+                yield NotUnderstood(Place(source, base), f"the file ends within the batch at its byte {position}")
+                break
+            yield from self.on_batch(base, data)
+            position += len(data)
+        yield from self.left()
+
+    def left(self) -> Iterator[Fact | NotUnderstood]:
+        """The notes at the end of the reading."""
+        place = Place(self.source, self.last_offset)
+        if self.strange:
+            yield NotUnderstood(place, f"the first {STRANGE_KEYS} keys are of no known topic: the rest is not read")
+        yield from self.open.left(place)
 
     def on_batch(self, base: int, data: bytes) -> Iterator[Fact | NotUnderstood]:
         """The facts of the bytes of one batch."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from rebalance_check.pipeline.diagnose.commits import went_back
 from rebalance_check.pipeline.diagnose.facts import CoordinatorMoved, OffsetRecorded, RequestRefused
 from rebalance_check.pipeline.diagnose.findings import rules
 from rebalance_check.pipeline.diagnose.findings.finding import (
@@ -164,7 +165,7 @@ def refused_commits(group: Group) -> Iterator[Finding]:
 def commits_back(group: Group) -> Iterator[Finding]:
     """Accepted commits whose offset goes back while the group has members: a former owner's, or a reset."""
     last: dict[str, OffsetRecorded] = {}
-    back: list[OffsetRecorded] = []
+    back = went_back(group.facts)
     for fact in group.facts:
         if not isinstance(fact, OffsetRecorded):
             continue

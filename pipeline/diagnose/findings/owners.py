@@ -37,6 +37,7 @@ from rebalance_check.pipeline.diagnose.ownership import Overlap, Stop, overlaps
 from rebalance_check.pipeline.diagnose.rebalances import Rebalance
 
 STICKY: Final = ("sticky", "uniform")
+KAFKAS: Final = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
 UNEVEN_SHARE: Final = 0.25
 """A spread of range's assignments above this part of the mean is a cost."""
 Assignments = Mapping[str, Sequence[str]]
@@ -45,6 +46,7 @@ Assignments = Mapping[str, Sequence[str]]
 def findings(group: Group, limits: Thresholds) -> Iterator[Finding]:
     """All of this module."""
     yield from two_owners(group, limits)
+    yield from assigned_twice(group)
     yield from unowned(group)
     yield from unbalanced(group)
     yield from moved(group)
@@ -117,6 +119,33 @@ def _two_owners(group: Group, first: str, second: str, own: Sequence[Overlap], r
         members=(first, second),
         evidence=places([*facts, *refused[:1]]),
     )
+
+
+def assigned_twice(group: Group) -> Iterator[Finding]:
+    """Partitions that one assignment gives to two members; an assignor that is not Kafka's own may mean to."""
+    for one in group.rebalances:
+        if group.is_connect or one.assignments is None or one.protocol not in KAFKAS:
+            continue
+        owners: dict[str, list[str]] = {}
+        for member, partitions in sorted(one.assignments.items()):
+            for partition in partitions:
+                owners.setdefault(partition, []).append(group.members.name(member))
+        twice = {partition: members for partition, members in sorted(owners.items()) if len(members) > 1}
+        if twice:
+            names = tuple(dict.fromkeys(name for members in twice.values() for name in members))
+            yield Finding(
+                rule=rules.TWO_OWNERS,
+                severity=Severity.FAULT,
+                kind=Kind.SAFETY,
+                group=group.name,
+                title=f"generation {one.generation} gives {_listed(list(twice))} to {' and '.join(names[:3])}",
+                cause=f"the assignor {one.protocol} of the leader {group.members.name(one.leader)} gave it out twice",
+                remedy="upgrade the leader's client; look for an assignor of your own under this name",
+                since_ms=one.end_ms,
+                generations=() if one.generation is None else (one.generation,),
+                members=names,
+                evidence=places(one.evidence[-1:]),
+            )
 
 
 def _listed(partitions: Sequence[str]) -> str:

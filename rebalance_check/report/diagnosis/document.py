@@ -25,9 +25,13 @@ def diagnosis_document(diagnosis: Diagnosis) -> dict[str, Any]:
 def group_document(one: GroupDiagnosis) -> dict[str, Any]:
     """One group."""
     group = one.group
-    return {
+    known: dict[str, Any] = {
         "group": group.name, "protocol": group.modern_kind or ("connect" if group.is_connect else "classic"),
-        "findings": [finding_document(finding) for finding in one.findings],
+        "findings": [finding_document(finding) for finding in one.findings], "generations": one.generations,
+    }  # fmt: skip
+    if one.quiet is not None:
+        return known
+    return known | {
         "rebalances": [asdict(row) for row in rows(group)],
         "latency": asdict(latency(group)), "per_hour": per_hour(group),
         "latency_by_cause": {cause: asdict(found) for cause, found in latency_by_cause(group).items()},
@@ -48,7 +52,7 @@ def _place(place: Place) -> dict[str, Any]:
 
 def _source(source: Source, clock: Clock | None) -> dict[str, Any]:
     return {
-        "name": source.name, "kind": source.kind, "lines": source.lines, "facts": len(source.facts),
+        "name": source.name, "kind": source.kind, "lines": source.lines, "facts": source.count,
         "not_understood": source.not_understood, "examples": [_place(one.place) for one in source.examples],
         "fault": source.fault, "shift_ms": clock.shift_ms if clock else 0, "skew_ms": clock.skew_ms if clock else 0,
         "zone_assumed": bool(clock and clock.assumed), "untimed": bool(clock and clock.untimed),

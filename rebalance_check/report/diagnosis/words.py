@@ -31,12 +31,17 @@ def clock_time(time_ms: int | None, *, dated: bool = False) -> str:
 
 def is_shown(one: GroupDiagnosis) -> bool:
     """Whether there is something to say of a group."""
-    return bool(one.findings or one.group.rebalances) and not one.group.was_only_loaded
+    return one.quiet is None and bool(one.findings or one.group.rebalances) and not one.group.was_only_loaded
 
 
 def others(diagnosis: Diagnosis, shown: Sequence[GroupDiagnosis]) -> Iterator[str]:
     """A sentence for each kind of groups of which nothing is said."""
-    others = [one.group for one in diagnosis.groups if one not in shown]
+    others = [one.group for one in diagnosis.groups if one not in shown and not one.quiet]
+    quiet = [one for one in diagnosis.groups if one.quiet]
+    if quiet:
+        count = times(sum(one.generations for one in quiet), "rebalance")
+        names = sorted(one.group.name for one in quiet)
+        yield f"nothing wrong found in {times(len(quiet), 'group')} with {count}: {', '.join(names[:8])}"
     modern = [group for group in others if group.modern_kind]
     for kind in sorted({group.modern_kind for group in modern}):
         names = sorted(group.name for group in modern if group.modern_kind == kind)
@@ -152,7 +157,7 @@ def _read(source: Source) -> str:
     if source.fault:
         return f"{source.kind + ', ' if source.kind and source.kind != 'nothing' else ''}{source.fault}"
     missed = f", {times(source.not_understood, 'line')} about groups not understood" if source.not_understood else ""
-    return f"{source.kind}, {times(source.lines, 'line')}, {times(len(source.facts), 'fact')}{missed}"
+    return f"{source.kind}, {times(source.lines, 'line')}, {times(source.count, 'fact')}{missed}"
 
 
 def _clock(clock: Clock | None) -> str:

@@ -1,0 +1,1 @@
+"""Offsets topics and broker logs of any size, with planted problems and their truth (`generate`)."""
