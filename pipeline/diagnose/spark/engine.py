@@ -150,8 +150,8 @@ def _judging(context: Context) -> Callable[[tuple[Any, ...], pa.Table], pa.Table
 
 def _typical(facts: Sequence[Fact]) -> Fact:
     """A fact that shows the kind of a group, and whether it was only loaded."""
-    telling = [one for one in facts if not isinstance(one, MemberDescribed | GroupLoaded)] or facts
-    return next((one for one in telling if isinstance(one, ModernGroupSeen)), telling[0])
+    significant = [one for one in facts if not isinstance(one, MemberDescribed | GroupLoaded)] or facts
+    return next((one for one in significant if isinstance(one, ModernGroupSeen)), significant[0])
 
 
 _BODY: Final = msgspec.msgpack.Decoder(tuple[list[Finding], list[tuple[str, bytes]]])
