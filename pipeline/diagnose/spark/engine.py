@@ -195,9 +195,10 @@ def _read_addresses(spark: SparkSession, addresses: Sequence[str]) -> DataFrame:
 def _listed(spark: SparkSession, address: str) -> list[str]:
     """The files at an address; Spark's own listing passes over names that begin with an underscore."""
     jvm: Any = spark.sparkContext._jvm
+    java: Any = spark.sparkContext._jsc
     path = jvm.org.apache.hadoop.fs.Path(address)
     try:
-        system = path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+        system = path.getFileSystem(java.hadoopConfiguration())
         found, names = system.listFiles(path, True), []
         while found.hasNext():
             names.append(found.next().getPath().toString())

@@ -35,7 +35,7 @@ from rebalance_check.integration.waiting import NotYet, await_until
 TOPIC = "t"
 PARTITIONS = tuple(f"{TOPIC}-{index}" for index in range(4))
 POLL_MS = 500
-"""Longer than a join takes here: kafka-python joins again where a join completes between two polls (TRACK_RECORD.md)."""
+"""Longer than a join: kafka-python joins again where a join completes between two polls (TRACK_RECORD.md)."""
 
 
 def of_kind(history: Path, kind: type[Event]) -> list[Any]:
