@@ -22,6 +22,7 @@ Golden = Callable[[str, str], None]
 
 SMALL: Final = "--bounds members=2,partitions=1,generations=2,crashes=0,initial_delay=off --interpreted"
 
+SAMPLES: Final = Path(__file__).parents[1] / "data/diagnose"
 OUTPUT: Final = {
     "assignors": "assignors ours --seeds 0:5",
     "assignors-unknown-release": "assignors 1.0",
@@ -53,8 +54,8 @@ OUTPUT: Final = {
     "--invariant callbacks_alternate --mutant revoked-partitions-kept",
     "fuzz-bad-seeds": "fuzz --seeds five",
     "invariants": "invariants no_double_ownership one_leader",
-    "diagnose": "diagnose tests/data/diagnose/logs/broker/4.3.1/mail-storm.log --group mail-storm",
-    "diagnose-held-up": "diagnose tests/data/diagnose/field/broker.log tests/data/diagnose/field/dotnet1271.jsonl",
+    "diagnose": "diagnose {samples}/logs/broker/4.3.1/mail-storm.log --group mail-storm",
+    "diagnose-held-up": "diagnose {samples}/field/broker.log {samples}/field/dotnet1271.jsonl",
     "diagnose-missing-file": "diagnose {folder}/missing.log",
     "judge": "judge {history} --invariant one_leader",
     "judge-violated": "judge {history} --invariant no_double_ownership",
@@ -127,8 +128,9 @@ def test_the_output_of_a_command__as_agreed(
 ) -> None:
     history = tmp_path / "history.jsonl"
     write_history(history, double_ownership)
-    line = OUTPUT[name].format(history=history, folder=tmp_path)
+    line = OUTPUT[name].format(history=history, folder=tmp_path, samples=SAMPLES)
     answer = command(*shlex.split(line))
+    line = line.replace(f"{SAMPLES}/", "tests/data/diagnose/")
     said = f"$ rebalance-check {line}\n{answer.out}--- standard error\n{answer.err}--- exit code {answer.code}\n"
     golden(f"{name}.txt", steady(said, tmp_path))
 
