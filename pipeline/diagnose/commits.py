@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from rebalance_check.pipeline.diagnose.dumps.segments import PARTITION
 from rebalance_check.pipeline.diagnose.facts import Fact, OffsetRecorded, Place
 
 KEPT: Final = 5
@@ -102,9 +101,9 @@ def _most(one: int | None, other: int | None) -> int | None:
 
 @dataclass(slots=True)
 class Commits:
-    """The commits of one source. ``in_log``: places are offsets of the log that their source names."""
+    """The commits of one source. ``log``: the partition whose offsets the places are; empty: places are lines."""
 
-    in_log: bool = False
+    log: str = ""
     count: int = 0
     folds: dict[tuple[str, str], tuple[str, Fold]] = field(default_factory=dict)
 
@@ -128,11 +127,10 @@ class Commits:
         """A fact for each group and partition."""
         for source, fold in self.folds.values():
             run = fold.run
-            name = PARTITION.search(source) if self.in_log else None
             yield CommitsFolded(
                 place=Place(source, run.end), time_ms=run.until_ms, group=fold.group, partition=fold.partition,
                 count=run.size, since_ms=run.since_ms, first=run.first, last=run.last, first_ms=run.first_ms,
-                sums=(run.times & _WORD, run.offsets & _WORD), log="" if name is None else name[0], begin=run.begin,
+                sums=(run.times & _WORD, run.offsets & _WORD), log=self.log, begin=run.begin,
                 end=run.end, back=(*fold.back, *(() if fold.last_back is None else (fold.last_back,))),
             )  # fmt: skip
 

@@ -13,7 +13,8 @@ from dataclasses import fields, replace
 from enum import Enum, auto
 from typing import Any, Final
 
-from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, Place, RecordedMember
+from rebalance_check.pipeline.diagnose.commits import Commits, Fold
+from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded, Place, RecordedMember
 from rebalance_check.pipeline.diagnose.logs.records import records
 from rebalance_check.pipeline.diagnose.pseudonyms import Pseudonyms, is_word_of_sentences
 from rebalance_check.pipeline.diagnose.sources import Source
@@ -114,6 +115,10 @@ def _learned(sources: Sequence[Source], messages: Sequence[Messages]) -> Pseudon
             _learn_origin(names, fact.place, source.name)
             for name in _names(type(fact)):
                 _mapped(name, getattr(fact, name), learn)
+        for (group, partition), (place, _) in source.commits.folds.items():
+            _learn_origin(names, Place(place, 0), source.name)
+            learn(Holds.GROUP, group)
+            learn(Holds.PARTITION, partition)
         for example in source.examples:
             _learn_origin(names, example.place, source.name)
     connectors = {_connector(each) for each in work}
@@ -171,8 +176,23 @@ def _source(source: Source, messages: Messages, names: Pseudonyms) -> Source:
     return replace(
         source, name=names.name(source.name), fault=names.text(source.fault),
         facts=[_fact(fact, _place(fact.place, source.name, names, texts[fact.place]), change) for fact in source.facts],
+        commits=_commits(source, names),
         examples=[_example(one, source.name, names) for one in source.examples],
     )  # fmt: skip
+
+
+def _commits(source: Source, names: Pseudonyms) -> Commits:
+    folds: dict[tuple[str, str], tuple[str, Fold]] = {}
+    for (group, partition), (place, fold) in source.commits.folds.items():
+        named = names.name(group), _numbered(names, partition)
+        back = [_commit(one, *named, source.name, names) for one in fold.back]
+        last = fold.last_back and _commit(fold.last_back, *named, source.name, names)
+        folds[named] = _origin_named(place, source.name, names), Fold(*named, fold.run, back, last)
+    return replace(source.commits, folds=folds)
+
+
+def _commit(fact: OffsetRecorded, group: str, partition: str, source: str, names: Pseudonyms) -> OffsetRecorded:
+    return replace(fact, place=_place(fact.place, source, names, ""), group=group, partition=partition)
 
 
 def _fact(fact: Fact, place: Place, change: Change) -> Fact:
@@ -188,10 +208,12 @@ def _example(one: NotUnderstood, source: str, names: Pseudonyms) -> NotUnderstoo
 
 
 def _place(place: Place, source: str, names: Pseudonyms, text: str) -> Place:
+    return replace(place, source=_origin_named(place.source, source, names), text=text)
+
+
+def _origin_named(place: str, source: str, names: Pseudonyms) -> str:
     name = names.name(source)
-    if place.source != source:
-        name = f"{name}[{names.name(_origin(place.source, source))}]"
-    return replace(place, source=name, text=text)
+    return name if place == source else f"{name}[{names.name(_origin(place, source))}]"
 
 
 def message_of(line: str) -> str:

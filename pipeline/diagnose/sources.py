@@ -20,7 +20,7 @@ from rebalance_check.pipeline.diagnose.dumps.describe import is_describe, read_d
 from rebalance_check.pipeline.diagnose.dumps.dump_log import is_dump_log, read_dump_log
 from rebalance_check.pipeline.diagnose.dumps.folding import fold_segment
 from rebalance_check.pipeline.diagnose.dumps.rest import is_rest, read_rest
-from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, partition_of
+from rebalance_check.pipeline.diagnose.dumps.segments import is_segment, log_of, partition_of
 from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded
 from rebalance_check.pipeline.diagnose.histories import history_facts, is_history
 from rebalance_check.pipeline.diagnose.logs.mixed import ProcessLogs
@@ -174,7 +174,7 @@ def read_file(path: Path, reader: ProcessLogs | None = None) -> Source:
 def fill_from_segment(source: Source, file: IO[bytes]) -> None:
     """Read a segment into its source."""
     source.kind = "segment of a topic"
-    source.commits.in_log = True
+    source.commits.log = log_of(source.name)
     fold_segment(file, source.name, source.take, source.commits)
     source.lines = source.count + source.not_understood
 

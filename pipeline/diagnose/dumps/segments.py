@@ -46,6 +46,12 @@ def partition_of(name: str) -> int | None:
     return int(found[1]) if found is not None else None
 
 
+def log_of(name: str) -> str:
+    """The partition of ``__consumer_offsets`` as a path names it; empty where it names none."""
+    found = PARTITION.search(name)
+    return found[0] if found is not None else ""
+
+
 def is_segment(head: bytes) -> bool:
     """Whether a file that begins with these bytes is a segment: of any topic, but with a sound first batch."""
     if len(head) <= MAGIC_AT:

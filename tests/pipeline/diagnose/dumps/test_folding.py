@@ -20,7 +20,7 @@ from rebalance_check.pipeline.diagnose.dumps import columns, folding
 from rebalance_check.pipeline.diagnose.dumps.crc32c import crc32c
 from rebalance_check.pipeline.diagnose.dumps.folding import fold_segment
 from rebalance_check.pipeline.diagnose.dumps.records import record_facts
-from rebalance_check.pipeline.diagnose.dumps.segments import read_segment
+from rebalance_check.pipeline.diagnose.dumps.segments import log_of, read_segment
 from rebalance_check.pipeline.diagnose.facts import Fact, NotUnderstood, OffsetRecorded
 from rebalance_check.pipeline.diagnose.findings.finding import Finding
 from rebalance_check.pipeline.diagnose.generator.generate import Plan, generate
@@ -114,7 +114,7 @@ WAYS = [by_columns, record_by_record]
 
 def folded(data: bytes, name: str = NAME) -> tuple[list[Fact | NotUnderstood], list[CommitsFolded]]:
     others: list[Fact | NotUnderstood] = []
-    commits = Commits(in_log=True)
+    commits = Commits(log_of(name))
 
     def take(found: object) -> None:
         for one in found:  # type: ignore[attr-defined]  # an iterable of facts
@@ -129,7 +129,7 @@ def folded(data: bytes, name: str = NAME) -> tuple[list[Fact | NotUnderstood], l
 
 def plainly_folded(data: bytes, name: str = NAME) -> tuple[list[Fact | NotUnderstood], list[CommitsFolded]]:
     facts = list(read_segment(io.BytesIO(data), name))
-    commits = Commits(in_log=True)
+    commits = Commits(log_of(name))
     for fact in facts:
         if isinstance(fact, OffsetRecorded):
             commits.take(fact)
@@ -172,7 +172,7 @@ def test_folded_and_plain_sources_have_the_same_findings(
             name = f"broker-{copy}/{NAME}/{number}"
             facts = [fact for fact in read_segment(io.BytesIO(data), name) if not isinstance(fact, NotUnderstood)]
             plain.append(Source(name, facts=facts))
-            source = Source(name, commits=Commits(in_log=True))
+            source = Source(name, commits=Commits(log_of(name)))
             with by_columns(chunk):
                 fold_segment(io.BytesIO(data), name, source.take, source.commits)
             folds.append(source)
@@ -185,7 +185,7 @@ def test_commits_that_go_back_within_and_between_segments_are_found() -> None:
     second, _, _ = segment([Written((commit("a", 1, 3),))], base, time_ms)
     sources = []
     for number, data in enumerate([second, first, first]):  # in any order, and one of them twice
-        source = Source(f"{NAME}/{number}", commits=Commits(in_log=True))
+        source = Source(f"{NAME}/{number}", commits=Commits(NAME))
         fold_segment(io.BytesIO(data), source.name, source.take, source.commits)
         sources.append(source)
     (finding,) = findings(sources)
