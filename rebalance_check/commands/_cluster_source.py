@@ -8,7 +8,6 @@ from typing import Final
 
 from rebalance_check.integration.cluster.reading import OFFSETS_TOPIC, Cluster, LiveGroup
 from rebalance_check.integration.cluster.security import client_settings
-from rebalance_check.pipeline.diagnose.commits import Commits
 from rebalance_check.pipeline.diagnose.dumps.records import record_facts
 from rebalance_check.pipeline.diagnose.facts import (
     Fact,
@@ -33,7 +32,7 @@ def cluster_sources(bootstrap: str, config: Path | None, topics: Sequence[str], 
         groups.lines += 1
     found = [groups]
     for topic in (OFFSETS_TOPIC, *topics):
-        source = Source(f"topic {topic}", kind="topic", commits=Commits(in_log=True))
+        source = Source(f"topic {topic}", kind="topic")
         for record in cluster.records([topic]):
             source.lines += 1
             place = f"{topic}-{record.partition}"
